@@ -1,0 +1,56 @@
+"""A decoder-only transformer, built from torch tensors one chapter at a time.
+
+The package is the library that the book teaches. Each module belongs to the chapter that
+introduces it, and imports only from its own or earlier chapters: ``config`` (any), ``embedding``
+(02), ``position`` (03), ``attention`` (04), ``model`` (05 and 07).
+
+From a configuration to logits:
+
+>>> import torch
+>>> from hero_transformer import Config, TransformerLM, parameter_count
+>>> config = Config(vocab_size=32, block_size=64, d_model=64, n_heads=4, n_layers=2, d_ff=256)
+>>> model = TransformerLM(config).eval()
+>>> sum(parameter.numel() for parameter in model.parameters())
+107776
+>>> parameter_count(32, 64, 2, 64, 256)
+107776
+>>> ids = torch.tensor([[3, 1, 4, 1, 5]])             # [B, T] = [1, 5]
+>>> logits, presents = model(ids)
+>>> logits.shape                                      # [B, T, V]
+torch.Size([1, 5, 32])
+>>> presents is None                                  # no cache was asked for
+True
+
+With ``use_cache=True`` the keys and values come back, and later tokens need not repeat the work:
+
+>>> _, presents = model(ids[:, :3], use_cache=True)
+>>> chunk, presents = model(ids[:, 3:], presents, use_cache=True)
+>>> torch.allclose(chunk, logits[:, 3:], atol=1e-5)
+True
+"""
+
+from .attention import CausalSelfAttention
+from .config import Config
+from .model import (
+    FeedForward,
+    LayerNorm,
+    TransformerBlock,
+    TransformerLM,
+    gelu,
+    parameter_count,
+)
+
+# Which edition this copy is: the build rewrites this line to the chapter of a learner's edition.
+EDITION = "reference"
+
+__all__ = [
+    "EDITION",
+    "CausalSelfAttention",
+    "Config",
+    "FeedForward",
+    "LayerNorm",
+    "TransformerBlock",
+    "TransformerLM",
+    "gelu",
+    "parameter_count",
+]
