@@ -1,0 +1,117 @@
+"""Compile a chapter to notebooks: the instructor's, in one language, and the reader's."""
+
+from __future__ import annotations
+
+import json
+import pprint
+from collections.abc import Mapping
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from hero_course.chapter import Cell, Chapter
+from hero_course.solutions import BEGIN, END, HIDDEN_BEGIN, HIDDEN_END, Solution, stub
+
+__all__ = ["claims_table", "instructor_notebook", "reader_notebook", "render", "solved_cell"]
+
+_KERNEL = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+_HEADINGS = {
+    "zh": ("本章的结论", "| 编号 | 结论 | 由哪个单元证实 |"),
+    "en": ("What this chapter has shown", "| id | claim | shown by cell |"),
+}
+
+Known = Mapping[str, Mapping[str, Any]]
+
+
+def instructor_notebook(
+    chapter: Chapter, lang: str, solutions: Mapping[str, Solution], known: Mapping[str, Known]
+) -> NotebookNode:
+    """The instructor's notebook of a chapter: solutions, visible and hidden checks, without outputs.
+
+    Args:
+        chapter: the chapter.
+        lang: ``zh`` or ``en``.
+        solutions: the package's solution regions, by target.
+        known: for each check's key, for each known mistake, its fingerprint on each label.
+    """
+    cells = []
+    for cell in chapter.in_language(lang):
+        source = _source(cell, solutions, known)
+        make = new_markdown_cell if cell.kind == "prose" else new_code_cell
+        metadata: dict[str, Any] = {}
+        if cell.options.get("tags"):
+            metadata["tags"] = cell.options["tags"]
+        if cell.kind in ("exercise", "prediction"):
+            metadata["hero"] = {"stub": stub(cell.key) if cell.kind == "exercise" else f"{cell.key} = ..."}
+        if cell.kind not in ("prose", "code"):
+            metadata["nbgrader"] = _nbgrader(cell)
+        cells.append(make(source, id=cell.key, metadata=metadata))
+    if chapter.front.get("claims"):
+        cells.append(new_markdown_cell(claims_table(chapter, lang), id="claims"))
+    notebook = new_notebook(cells=cells, metadata={**_KERNEL, "title": chapter.front["title"][lang]})
+    nbformat.validate(notebook)
+    return notebook
+
+
+def reader_notebook(release: NotebookNode) -> NotebookNode:
+    """The reader's edition of a released notebook: the same cells, none of them graded or locked."""
+    notebook = nbformat.from_dict(release)
+    for cell in notebook.cells:
+        for name in ("nbgrader", "hero", "deletable", "editable"):
+            cell.metadata.pop(name, None)
+    return notebook
+
+
+def render(notebook: NotebookNode) -> str:
+    """The notebook's text, the same bytes each time."""
+    return nbformat.writes(notebook, version=4) + "\n"
+
+
+def claims_table(chapter: Chapter, lang: str) -> str:
+    """The table that ends a chapter: every claim and the cell that asserts or shows it."""
+    title, head = _HEADINGS[lang]
+    rows = [
+        f"| {claim['id']} | {claim[lang]} | [`{claim['cell']}`](#cell-id={claim['cell']}) |"
+        for claim in chapter.front["claims"]
+    ]
+    return "\n".join([f"## {title}", "", head, "|---|---|---|", *rows])
+
+
+def solved_cell(cell: Cell, solutions: Mapping[str, Solution], body: str | None = None) -> str:
+    """The code of an exercise's cell: decorator, signature, docstring, and the solution or another body."""
+    solution = solutions[cell.options["exercise"]]
+    return f"@replaces({solution.owner})\n{body or solution.source}"
+
+
+def _source(cell: Cell, solutions: Mapping[str, Solution], known: Mapping[str, Known]) -> str:
+    if cell.kind == "exercise":
+        return solved_cell(cell, solutions)
+    if cell.kind == "prediction":
+        return f"{BEGIN}\n{cell.key} = {cell.options['answer']}\n{END}"
+    if cell.kind == "hidden":
+        marks = pprint.pformat(json.loads(json.dumps(known.get(cell.key, {}))), width=110, sort_dicts=True)
+        points = cell.options["points"]
+        caption = f"# hidden · {cell.options['about']} · {points} point{'s' if points > 1 else ''}"
+        return "\n".join([caption, HIDDEN_BEGIN, f"known = {marks}", cell.source, HIDDEN_END])
+    if cell.kind == "check":
+        points = cell.options["points"]
+        return f"# check · {points} point{'s' if points > 1 else ''}\n{cell.source}"
+    return cell.source
+
+
+def _nbgrader(cell: Cell) -> dict[str, Any]:
+    graded = cell.kind in ("check", "hidden")
+    metadata = {
+        "schema_version": 3,
+        "grade_id": cell.key,
+        "grade": graded,
+        "solution": cell.kind in ("exercise", "prediction"),
+        "locked": cell.kind in ("setup", "check", "hidden"),
+        "task": False,
+    }
+    return {**metadata, "points": cell.options["points"]} if graded else metadata
