@@ -41,9 +41,11 @@ c.GenerateAssignment.preprocessors = [RequireEdition] + [
 ]
 
 # Grade: a warning on stderr costs nothing; only a check's failure does.
+c.IgnorePattern.enabled = True
 c.IgnorePattern.pattern = r"(?s).*"
 c.Execute.timeout = 60
 c.Execute.shutdown_kernel = "immediate"
+c.Execute.extra_arguments = ["--IPKernelApp.log_level=40"]
 
 # Feedback: no hidden check, and formulas that need no network.
 c.GenerateFeedback.preprocessors = [GetGrades, HideHiddenChecks, CSSHTMLHeaderPreprocessor]

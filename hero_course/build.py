@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from hero_course.chapter import LANGUAGES, Chapter
 from hero_course.compile import Known, instructor_notebook, reader_notebook, render
-from hero_course.course import read_chapters
+from hero_course.course import chapter_named, read_chapters
 from hero_course.edition import EDITION_FOLDER, edition_files
 from hero_course.execute import execute_notebook, share_outputs
 from hero_course.quantities import check_claims_shown, check_quantities
@@ -48,10 +48,10 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
     """
     chapters = read_chapters(root)
     solutions = find_solutions(root / EDITION_FOLDER)
-    check_book(chapters, solutions)
-    wanted = [chapter for chapter in chapters if names is None or chapter.name in names]
-    for chapter in wanted:
+    for chapter in chapters:
         check_chapter(chapter, solutions)
+    check_book(chapters, solutions)
+    wanted = chapters if names is None else [chapter_named(chapters, name) for name in names]
     with tempfile.TemporaryDirectory(prefix=".build-", dir=root) as folder:
         stage = Path(folder)
         for chapter in wanted:

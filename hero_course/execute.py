@@ -25,7 +25,7 @@ def execute_notebook(notebook: NotebookNode, folder: Path, root: Path, chapter: 
     """
     client = NotebookClient(
         notebook, timeout=CELL_SECONDS, kernel_name="python3", record_timing=False,
-        resources={"metadata": {"path": str(folder)}},
+        resources={"metadata": {"path": str(folder)}}, extra_arguments=["--IPKernelApp.log_level=40"],
     )
     try:
         client.execute(env=_environment(root))

@@ -85,6 +85,7 @@ def _run(job: tuple[list[dict[str, Any]], dict[str, str]]) -> list[dict[str, Any
     cells, changes = job
     config = Config({"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor"}})
     shell = InteractiveShell.instance(config=config)
+    shell.showtraceback = lambda *args, **kwargs: None  # nobody reads it, and colouring torch's source is slow
     seen: list[dict[str, Any]] = []
     runs = []
     for cell in cells:
@@ -123,7 +124,7 @@ def _recording(base: type, log: list[dict[str, Any]]) -> type:
 
 def _main() -> None:
     request = json.load(sys.stdin)
-    import torch  # noqa: F401  (imported before the forks, and nothing computed with it)
+    import torch  # noqa: F401  (before the forks; nothing is computed with it)
 
     with multiprocessing.get_context("fork").Pool(2, maxtasksperchild=1) as pool:
         jobs = [(request["cells"], changes) for changes in request["variants"].values()]

@@ -64,9 +64,9 @@ def _sheet() -> dict[str, Any]:
     if sheet["edition"] != hero_transformer.EDITION:
         raise CheckFailed(
             f"✗ 导入了错误的 hero_transformer：需要 {sheet['edition']}，实际是 {hero_transformer.EDITION}。"
-            f"请从作业文件夹里启动，清空 PYTHONPATH，再重启内核 | the wrong hero_transformer was imported: need the edition "
-            f"{sheet['edition']}, got {hero_transformer.EDITION}. Start from the assignment's own folder, without "
-            "PYTHONPATH, and restart the kernel"
+            "请从作业文件夹里启动，清空 PYTHONPATH，再重启内核 | the wrong hero_transformer was imported: need the "
+            f"edition {sheet['edition']}, got {hero_transformer.EDITION}. Start from the assignment's own folder, "
+            "without PYTHONPATH, and restart the kernel"
         )
     return sheet
 

@@ -16,14 +16,14 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode, resolve_name
 
 __all__ = ["BARRED", "BarredAnswer", "Replaced", "barred_answers", "replaced_by", "replaces", "standing_in"]
 
-# The operators that would be the whole answer, refused while that exercise is checked: for each exercise
-# the operator, by whatever public name it is reached, and the public name that a learner knows it by.
-BARRED: dict[str, dict[str, str]] = {
-    "model.gelu": {"aten::gelu": "torch.nn.functional.gelu"},
+# The functions that would be the whole answer, refused while that exercise is checked.
+BARRED: dict[str, tuple[Callable, ...]] = {
+    "model.gelu": (F.gelu,),
 }
 
 _BOOKKEEPING = {"RESUME", "NOP", "CACHE", "PRECALL", "PUSH_NULL", "COPY_FREE_VARS", "MAKE_CELL"}
@@ -50,16 +50,16 @@ class BarredAnswer(RuntimeError):
     """The library function that is the whole answer was called while the exercise was checked."""
 
 
-class _Bar(TorchDispatchMode):
-    """Refuses a few torch operators, however the caller came by them."""
+class _Bar(TorchFunctionMode):
+    """Refuses a few torch functions, however the caller came by them."""
 
-    def __init__(self, barred: dict[str, str]) -> None:
+    def __init__(self, barred: tuple[Callable, ...]) -> None:
         super().__init__()
         self._barred = barred
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        name = self._barred.get(func._schema.name)
-        if name:
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func in self._barred:
+            name = resolve_name(func)
             raise BarredAnswer(f"这里不许用 {name}：它就是答案 | {name} is the answer itself; write it out")
         return func(*args, **(kwargs or {}))
 
@@ -133,7 +133,7 @@ def barred_answers(place: Replaced) -> Iterator[None]:
     Stand-ins and oracles may use them: the bar is up from the call of the exercise to its return.
     """
     current = vars(place.owner)[place.name]
-    barred = BARRED.get(place.target, {})
+    barred = BARRED.get(place.target, ())
     if not barred:
         yield
         return

@@ -1,0 +1,37 @@
+# One verb for each arrow of the book; `make demo` and `make test` need only Python 3.11 and make.
+PYTHON  ?= python3.11
+CHAPTER ?= 05_decoder_block
+HERO_LANG ?= zh
+export HERO_LANG
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: demo test build lab clean
+demo: build        ## release the chapter, grade a sample class, print scores and misconceptions
+	$(BIN)/nbgrader generate_assignment $(CHAPTER) --force --log-level=ERROR
+	$(BIN)/hero new-class $(CHAPTER)
+	$(BIN)/hero grade $(CHAPTER) --force
+	$(BIN)/hero report $(CHAPTER)
+
+build: .venv/ready ## every notebook, from the chapters and the package
+	$(BIN)/hero build
+
+test: .venv/ready  ## every check of the project
+	$(BIN)/ruff check .
+	$(BIN)/python -m pytest
+	cd chapters && OMP_NUM_THREADS=1 ../$(BIN)/python -m pytest --nbval --nbval-cell-timeout=120 \
+	  --override-ini addopts= --override-ini testpaths= -q -p no:cacheprovider .
+
+lab: build         ## JupyterLab on a packed chapter, as a learner gets it
+	$(BIN)/hero pack $(CHAPTER)
+	cd packs && $(CURDIR)/$(BIN)/python -m zipfile -e $(CHAPTER)-$(HERO_LANG).zip .
+	cd packs/$(CHAPTER) && $(CURDIR)/$(BIN)/jupyter lab $(CHAPTER).ipynb
+
+.venv/ready: requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	touch $@
+
+clean:             ## what the demo made; the environment stays
+	rm -rf submitted/sample-* autograded/sample-* feedback/sample-* report packs gradebook.db*

@@ -1,0 +1,138 @@
+"""A sample class: a dozen submissions that show the grader what a class brings, from all right to a syntax error.
+
+Nobody is invented: the learners are called ``sample-01``, ``sample-02``, … and their mistakes are the
+chapter's own, from ``misconceptions.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice, zip_longest
+from pathlib import Path
+
+import nbformat
+
+from hero_course.chapter import LANGUAGES, Cell, Chapter
+from hero_course.compile import render, solved_cell
+from hero_course.edition import EDITION_FOLDER
+from hero_course.pack import release_folder
+from hero_course.solutions import BEGIN, END, Solution, find_solutions
+from hero_course.variants import Variant, read_misconceptions
+
+__all__ = ["Sample", "plan_class", "write_class"]
+
+_SINGLE_MISTAKES = 5
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One submission: whose, what it shows, in which language, and the code of the cells that were filled in."""
+
+    learner: str
+    about: str
+    lang: str
+    cells: Mapping[str, str]
+
+
+def plan_class(root: Path, chapter: Chapter) -> list[Sample]:
+    """Choose the submissions; the same chapter gives the same class.
+
+    All right in each language, blank, begun only, some single mistakes spread over the exercises, two
+    mistakes at once, an error at run time, and a syntax error. What the last four leave alone is right.
+
+    Raises:
+        SourceError: if ``misconceptions.py`` cannot be read.
+    """
+    solutions = find_solutions(root / EDITION_FOLDER)
+    mistakes = read_misconceptions(chapter, solutions)
+    right = {cell.key: _right(cell, solutions) for cell in chapter.of_kind("exercise", "prediction")}
+    spread = _spread(mistakes, list(right))
+    first = {key: next(one for one in spread if one.exercise == key) for key in islice(right, 2)}
+    written = list(chapter.of_kind("exercise"))
+    begun = next(iter(right))
+    kinds = [
+        ("all right", LANGUAGES[0], right),
+        ("all right, in the other language", LANGUAGES[1], right),
+        ("blank", LANGUAGES[0], {}),
+        (f"only {begun} written", LANGUAGES[0], {begun: right[begun]}),
+        *((one.id, LANGUAGES[0], {**right, one.exercise: one.code}) for one in spread[:_SINGLE_MISTAKES]),
+        (
+            "two mistakes: " + ", ".join(one.id for one in first.values()),
+            LANGUAGES[0],
+            {**right, **{key: one.code for key, one in first.items()}},
+        ),
+        ("an error at run time", LANGUAGES[0], {**right, written[0].key: _undefined(right[written[0].key])}),
+        ("a syntax error", LANGUAGES[0], {**right, written[-1].key: right[written[-1].key] + "\n    return ("}),
+    ]
+    return [Sample(f"sample-{number:02}", *kind) for number, kind in enumerate(kinds, 1)]
+
+
+def write_class(root: Path, chapter: Chapter) -> list[Sample]:
+    """Write the sample class under ``submitted/``, in the place of an older one; see `plan_class`.
+
+    Only folders ``submitted/sample-NN/<chapter>`` are touched. Each takes its place whole.
+
+    Raises:
+        CourseError: if the chapter has no proper release in both languages.
+    """
+    releases = {lang: release_folder(root, chapter.name, lang) / f"{chapter.name}.ipynb" for lang in LANGUAGES}
+    samples = plan_class(root, chapter)
+    with tempfile.TemporaryDirectory(prefix=".build-", dir=root) as folder:
+        stage = Path(folder)
+        for sample in samples:
+            new = stage / sample.learner
+            new.mkdir()
+            (new / f"{chapter.name}.ipynb").write_text(_submission(releases[sample.lang], sample), encoding="utf-8")
+        for old in _older(root, chapter.name):
+            old.rename(stage / f"{old.parent.name}.old")
+        for sample in samples:
+            place = root / "submitted" / sample.learner / chapter.name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            (stage / sample.learner).rename(place)
+    return samples
+
+
+def _submission(release: Path, sample: Sample) -> str:
+    notebook = nbformat.read(release, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.source = sample.cells.get(cell.id, cell.source)
+    return render(notebook)
+
+
+def _older(root: Path, name: str) -> list[Path]:
+    folders = (root / "submitted").glob(f"sample-*/{name}")
+    return [folder for folder in folders if re.fullmatch(r"sample-\d\d", folder.parent.name)]
+
+
+def _right(cell: Cell, solutions: Mapping[str, Solution]) -> str:
+    """The reference answer to an exercise or prediction, as a learner would have written it."""
+    if cell.kind == "prediction":
+        return f"{cell.key} = {cell.options['answer']}"
+    lines = solved_cell(cell, solutions).splitlines()
+    return "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
+
+
+def _spread(mistakes: list[Variant], exercises: list[str]) -> list[Variant]:
+    """All mistakes, an exercise after the other in turn."""
+    columns = [[one for one in mistakes if one.exercise == key] for key in exercises]
+    return [one for row in zip_longest(*columns) for one in row if one is not None]
+
+
+def _undefined(code: str) -> str:
+    """The function with a body that returns a name which nobody defined.
+
+    Example:
+        >>> print(_undefined("@replaces(model)\\ndef gelu(x):\\n    return x"))
+        @replaces(model)
+        def gelu(x):
+            return result
+    """
+    function = ast.parse(code).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    function.body = [ast.Return(ast.Name("result", ast.Load()))]
+    return ast.unparse(ast.fix_missing_locations(function))

@@ -1,0 +1,39 @@
+"""A copy of the course, built afresh once for the whole run: tests of built folders look only at that."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hero_course.build import build
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository's own files, with everything built from scratch."""
+    copy = tmp_path_factory.mktemp("course")
+    for name in ("chapters", "hero_transformer"):
+        ignore = shutil.ignore_patterns("__pycache__", "*.ipynb", "fingerprints.json")
+        shutil.copytree(ROOT / name, copy / name, ignore=ignore)
+    for name in ("nbgrader_config.py", "environment.yml"):
+        shutil.copy(ROOT / name, copy / name)
+    build(copy, say=lambda text: None)
+    return copy
+
+
+@pytest.fixture(scope="session")
+def tracked() -> list[str]:
+    """The files that git tracks, as paths from the root."""
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return listing.stdout.split("\0")[:-1]

@@ -1,0 +1,119 @@
+"""The grading matrix is exact: right answers full, blank zero, each known mistake on the diagonal and named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from hero_course.chapter import Chapter, read_chapter
+from hero_course.compile import solved_cell
+from hero_course.rehearsal import CellRun, rehearse
+from hero_course.solutions import find_solutions, stub
+from hero_course.variants import read_misconceptions, read_variants
+from hero_transformer.checks import NAMED
+
+ROOT = Path(__file__).resolve().parents[1]
+CHAPTERS = sorted(path.parent.name for path in (ROOT / "chapters").glob("*/chapter.md"))
+Runs = dict[str, CellRun]
+
+
+class Rehearsed:
+    """One chapter and the runs of all its answers."""
+
+    def __init__(self, course: Path, name: str) -> None:
+        solutions = find_solutions(course / "hero_transformer")
+        self.chapter: Chapter = read_chapter(course / "chapters" / name / "chapter.md")
+        self.mistakes = read_misconceptions(self.chapter, solutions)
+        self.right = read_variants(ROOT / "tests" / "right_answers" / f"{name}.py", self.chapter, solutions)
+        exercises = list(self.chapter.of_kind("exercise", "prediction"))
+        blank = {c.key: f"{c.key} = ..." if c.kind == "prediction" else _stubbed(c, solutions) for c in exercises}
+        answers: dict[str, dict[str, str]] = {"reference": {}, "blank": blank}
+        answers |= {variant.id: {variant.exercise: variant.code} for variant in [*self.mistakes, *self.right]}
+        folder = course / "source" / "zh" / name
+        self.runs = rehearse(nbformat.read(folder / f"{name}.ipynb", as_version=4), folder, answers)
+        self.release = rehearse(
+            nbformat.read(course / "release" / "zh" / name / f"{name}.ipynb", as_version=4),
+            course / "release" / "zh" / name,
+            {"blank": {}},
+        )["blank"]
+
+    def lost(self, answer: str) -> set[str]:
+        """The keys of the graded cells that the answer does not pass."""
+        return {key for key, run in self.runs[answer].items() if run.graded and not run.passed}
+
+
+def _stubbed(cell, solutions) -> str:
+    header = solutions[cell.options["exercise"]].source.partition("### BEGIN SOLUTION")[0].rstrip()
+    return solved_cell(cell, solutions, f"{header}\n    {stub(cell.key)}")
+
+
+@pytest.fixture(scope="module", params=CHAPTERS)
+def rehearsed(course: Path, request: pytest.FixtureRequest) -> Rehearsed:
+    return Rehearsed(course, request.param)
+
+
+def test_reference_gets_full_marks_and_every_cell_runs(rehearsed: Rehearsed) -> None:
+    assert rehearsed.lost("reference") == set()
+    graded = [run for run in rehearsed.runs["reference"].values() if run.graded]
+    assert all(run.outcomes for run in graded), "a check that looks at nothing"
+
+
+def test_blank_gets_zero(rehearsed: Rehearsed) -> None:
+    graded = {key for key, run in rehearsed.runs["blank"].items() if run.graded}
+    assert rehearsed.lost("blank") == graded != set()
+    for key in graded:
+        asked = next(rehearsed.chapter.cell(str(c.exercise)) for c in rehearsed.chapter.cells if c.key == key)
+        wanted = "no prediction yet" if asked.kind == "prediction" else f"fill in the cell {asked.key}"
+        assert wanted in rehearsed.runs["blank"][key].message
+
+
+def test_three_right_answers_of_other_styles_get_full_marks(rehearsed: Rehearsed) -> None:
+    for cell in rehearsed.chapter.of_kind("exercise"):
+        assert sum(variant.exercise == cell.key for variant in rehearsed.right) >= 3, cell.key
+    assert {variant.id: rehearsed.lost(variant.id) for variant in rehearsed.right} == {
+        variant.id: set() for variant in rehearsed.right
+    }
+
+
+def test_each_mistake_loses_points_on_its_own_exercise_and_nowhere_else(rehearsed: Rehearsed) -> None:
+    own = {cell.key: cell.exercise for cell in rehearsed.chapter.of_kind("check", "hidden")}
+    for mistake in rehearsed.mistakes:
+        lost = rehearsed.lost(mistake.id)
+        assert lost, f"{mistake.id} is not caught"
+        assert {own[key] for key in lost} == {mistake.exercise}, mistake.id
+
+
+def test_each_mistake_is_named_and_never_misnamed(rehearsed: Rehearsed) -> None:
+    for mistake in rehearsed.mistakes:
+        messages = [rehearsed.runs[mistake.id][key].message for key in rehearsed.lost(mistake.id)]
+        names = [line.removeprefix(NAMED) for text in messages for line in text.splitlines() if line.startswith(NAMED)]
+        assert mistake.name in names, f"{mistake.id} is not named alone by any check: {names}"
+        assert all(mistake.name in name for name in names), mistake.id
+
+
+def test_in_a_blank_release_the_first_cell_that_fails_is_the_first_visible_check(rehearsed: Rehearsed) -> None:
+    first_check = next(rehearsed.chapter.of_kind("check"))
+    failed = [run for run in rehearsed.release.values() if not run.passed]
+    assert failed[0].key == first_check.key
+    assert str(first_check.exercise) in failed[0].message
+
+
+def test_every_message_is_bilingual_and_shows_no_checking_code(rehearsed: Rehearsed) -> None:
+    for answer, runs in rehearsed.runs.items():
+        for run in runs.values():
+            if run.graded and not run.passed:
+                assert run.error == "CheckFailed", (answer, run)
+                assert "with checks(" not in run.message
+                assert "Traceback" not in run.message
+
+
+def test_variants_have_names_in_both_languages(rehearsed: Rehearsed) -> None:
+    for variant in rehearsed.mistakes:
+        assert _has_han(variant.name), variant
+        assert any(c.isascii() and c.isalpha() for c in variant.name), variant
+
+
+def _has_han(text: str) -> bool:
+    return any("\u4e00" <= character <= "\u9fff" for character in text)

@@ -1,0 +1,87 @@
+"""The sample class: the same each time, of every kind, and never in another learner's way."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from hero_course.chapter import Chapter, read_chapter
+from hero_course.errors import CourseError
+from hero_course.sample import plan_class, write_class
+
+NAME = "05_decoder_block"
+
+
+@pytest.fixture
+def copy(course: Path, tmp_path: Path) -> Path:
+    shutil.copytree(course, tmp_path / "course", ignore=shutil.ignore_patterns("source"))
+    return tmp_path / "course"
+
+
+def chapter_of(root: Path) -> Chapter:
+    return read_chapter(root / "chapters" / NAME / "chapter.md")
+
+
+def files(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_class_is_the_same_each_time(copy: Path) -> None:
+    write_class(copy, chapter_of(copy))
+    first = files(copy / "submitted")
+    write_class(copy, chapter_of(copy))
+    assert files(copy / "submitted") == first
+    assert sorted(first) == [f"sample-{number:02}/{NAME}/{NAME}.ipynb" for number in range(1, len(first) + 1)]
+    assert len(first) >= 12
+    assert not list(copy.glob(".build-*"))
+
+
+def test_class_has_every_kind_of_submission(course: Path) -> None:
+    samples = plan_class(course, chapter_of(course))
+    cells = {sample.about: sample.cells for sample in samples}
+    right = cells["all right"]
+    assert set(right) == {cell.key for cell in chapter_of(course).of_kind("exercise", "prediction")}
+    assert cells["blank"] == {}
+    assert {sample.lang for sample in samples} == {"zh", "en"}
+    differing = [sum(sample.cells.get(key) != code for key, code in right.items()) for sample in samples]
+    two = next(sample for sample in samples if sample.about.startswith("two mistakes"))
+    assert differing[samples.index(two)] == 2
+    assert "return result" in cells["an error at run time"]["gelu"]
+    with pytest.raises(SyntaxError):
+        ast.parse(cells["a syntax error"]["block"])
+    single = {sample.about.split("__")[0] for sample in samples if "__" in sample.about} - {two.about.split("__")[0]}
+    assert single == set(right)
+
+
+def test_submissions_are_the_release_with_some_cells_written(copy: Path) -> None:
+    for sample in write_class(copy, chapter_of(copy)):
+        released = nbformat.read(copy / "release" / sample.lang / NAME / f"{NAME}.ipynb", as_version=4)
+        handed_in = nbformat.read(copy / "submitted" / sample.learner / NAME / f"{NAME}.ipynb", as_version=4)
+        assert "### BEGIN" not in str(handed_in)
+        changed = {ours.id for ours, theirs in zip(handed_in.cells, released.cells, strict=True) if ours != theirs}
+        assert changed == set(sample.cells)
+
+
+def test_other_learners_and_other_chapters_are_left_alone(copy: Path) -> None:
+    keep = [*(f"{one}/{NAME}/a.ipynb" for one in ("lin", "sample-x", "sample-01b")), "sample-01/06_next/a.ipynb"]
+    gone = [f"sample-01/{NAME}/stale.txt", f"sample-77/{NAME}/{NAME}.ipynb"]
+    for name in keep + gone:
+        (copy / "submitted" / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / "submitted" / name).write_text("mine")
+    write_class(copy, chapter_of(copy))
+    found = files(copy / "submitted")
+    assert all(found[name] == b"mine" for name in keep)
+    assert not set(gone) & set(found)
+
+
+def test_class_needs_a_release_and_changes_nothing_without_it(copy: Path) -> None:
+    write_class(copy, chapter_of(copy))
+    before = files(copy / "submitted")
+    shutil.rmtree(copy / "release" / "en")
+    with pytest.raises(CourseError, match="hero build"):
+        write_class(copy, chapter_of(copy))
+    assert files(copy / "submitted") == before
