@@ -1,0 +1,212 @@
+"""What a check says, and that it cannot be talked into saying something else."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+
+from hero_transformer import model
+from hero_transformer.checks import NAMED, SHEET, CheckFailed, checks, verify_edition
+from hero_transformer.diagnosis import agrees, fingerprint, named
+
+
+@pytest.fixture(autouse=True)
+def _sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {"seen": {"两倍 / doubled": {"a": 2.0}}}
+    (tmp_path / SHEET).write_text(json.dumps({"edition": "reference", "checks": known}), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+
+def _lines(run) -> list[str]:
+    with pytest.raises(CheckFailed) as caught:
+        run()
+    assert caught.value._render_traceback_() == caught.value.lines == str(caught.value).splitlines()
+    return caught.value.lines
+
+
+def test_a_block_that_passes_says_how_many(capsys: pytest.CaptureFixture) -> None:
+    with checks("seen") as c:
+        c.close("a", 1.0, 1.0)
+        c.shape("b", torch.zeros(2, 3), (2, 3))
+        c.equal("d", None, None)
+        c.raises("e", ValueError, int, "x")
+    assert capsys.readouterr().out == "✓ seen: 4 项全部通过 | all 4 passed\n"
+
+
+def test_all_failures_are_reported_a_line_each_and_a_known_mistake_is_named() -> None:
+    def run() -> None:
+        with checks("seen") as c:
+            c.close("a", 2.0, 1.0)
+
+    assert _lines(run) == ["✗ a: 期望 expected 1，得到 got 2", NAMED + "两倍 / doubled"]
+
+    def other() -> None:
+        with checks("seen") as c:
+            c.close("a", 2.0, 1.0)
+            c.shape("b", torch.zeros(2), (3,))
+
+    assert _lines(other) == ["✗ a: 期望 expected 1，得到 got 2", "✗ b: 期望 expected (3,)，得到 got (2,)"]
+
+
+def test_a_hidden_check_uses_the_marks_that_it_is_given() -> None:
+    def run() -> None:
+        with checks("unseen", known={"零 / zero": {"a": 0.0}}) as c:
+            c.close("a", 0, 1.0)
+
+    assert _lines(run)[-1] == NAMED + "零 / zero"
+
+
+def _not_written(x):
+    raise NotImplementedError("gelu")
+
+
+def test_an_answer_not_written_names_its_cell() -> None:
+    def run() -> None:
+        with checks("seen") as c:
+            c.close("a", _not_written(1), 1)
+
+    assert _lines(run) == ["✗ gelu: 尚未作答，请填写单元 gelu | not written yet: fill in the cell gelu"]
+
+
+def test_an_exception_of_the_answer_ends_the_block_with_its_type_and_text() -> None:
+    def run() -> None:
+        with checks("seen") as c:
+            c.close("b", 1, 2)
+            c.close("a", 1 / 0, 1)
+
+    assert _lines(run) == [
+        "✗ b: 期望 expected 2，得到 got 1",
+        "✗ 代码抛出了异常 | the code raised ZeroDivisionError: division by zero",
+    ]
+
+
+def test_an_interrupt_stays_an_interrupt() -> None:
+    with pytest.raises(KeyboardInterrupt), checks("seen"):
+        raise KeyboardInterrupt
+
+
+def test_an_expectation_outside_its_block_raises_at_once() -> None:
+    with checks("seen") as c:
+        c.equal("a", 1, 1)
+    with pytest.raises(CheckFailed, match="outside its checks block"):
+        c.equal("b", 1, 1)
+
+
+def test_a_label_twice_is_the_authors_mistake() -> None:
+    with pytest.raises(CheckFailed, match="stands twice"), checks("seen") as c:
+        c.equal("a", 1, 1)
+        c.equal("a", 1, 1)
+
+
+class Liar:
+    """Equal to everything, as a learner's return value may be."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("actual", [Liar(), "1.0", True, None, math.nan, [1.0], torch.ones(1)])
+def test_what_is_not_the_number_is_refused(actual: object) -> None:
+    def run() -> None:
+        with checks("unseen", known={}) as c:
+            c.close("a", actual, 1.0)
+
+    assert _lines(run)[0].startswith("✗ a: 期望 expected")
+
+
+@pytest.mark.parametrize(("actual", "expected"), [(Liar(), 1), (True, 1), (1.0, 1), ([1], (1,)), (Liar(), None)])
+def test_equal_wants_the_same_type(actual: object, expected: object) -> None:
+    def run() -> None:
+        with checks("unseen", known={}) as c:
+            c.equal("a", actual, expected)
+
+    assert len(_lines(run)) == 1
+
+
+def test_tensors_say_where_they_first_differ() -> None:
+    right = torch.arange(6.0, dtype=torch.float64).reshape(2, 3)
+    wrong = right.clone()
+    wrong[1, 0] += 0.5
+
+    def run() -> None:
+        with checks("unseen", known={}) as c:
+            c.close("a", wrong, right)
+
+    assert _lines(run) == ["✗ a: 期望 expected 3，得到 got 3.5 @ [1, 0] (1/6 个不同 differ)"]
+
+
+def test_a_number_is_no_tensor_of_one_element_and_back() -> None:
+    def run() -> None:
+        with checks("unseen", known={}) as c:
+            c.close("a", 1.0, torch.ones(1))
+
+    assert _lines(run) == ["✗ a: 期望 expected 形状 shape (1,)，得到 got ()"]
+
+
+@pytest.mark.parametrize(
+    ("prediction", "right"),
+    [((0.1, 0.2), True), ([0.1, 0.2], True), (torch.tensor([0.1, 0.2]), True), ((0.1,), False), ("0.1, 0.2", False), (..., False)],
+)
+def test_predictions(prediction: object, right: bool) -> None:
+    try:
+        with checks("unseen", known={}) as c:
+            c.predicted("p", prediction, (0.1, 0.2), tolerance=1e-6)
+    except CheckFailed as error:
+        assert not right
+        assert ("no prediction yet" in str(error)) == (prediction is ...)
+    else:
+        assert right
+
+
+def test_another_edition_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    assert verify_edition() == "reference"
+    (tmp_path / SHEET).write_text(json.dumps({"edition": "05_decoder_block", "checks": {}}), encoding="utf-8")
+    with pytest.raises(CheckFailed, match="need the edition 05_decoder_block, got reference"):
+        verify_edition()
+    with pytest.raises(CheckFailed, match="the wrong hero_transformer"), checks("seen"):
+        pass
+    (tmp_path / SHEET).unlink()
+    with pytest.raises(CheckFailed, match=r"fingerprints\.json is not beside the notebook"):
+        verify_edition()
+
+
+def test_a_lost_decorator_is_told_from_an_empty_cell() -> None:
+    def gelu(x):
+        return x
+
+    gelu.__module__ = "__main__"
+    names = {"checks": checks, "gelu": gelu, "model": model}
+    with pytest.raises(CheckFailed, match=r"@replaces\(\.\.\.\) above def gelu is gone"):
+        exec("with checks('seen', model.gelu):\n    pass", names)
+    exec("with checks('seen', model.gelu):\n    pass", names | {"gelu": model.gelu})
+
+
+def test_failures_survive_pickling() -> None:
+    failure = CheckFailed("✗ a", "✗ b")
+    assert pickle.loads(pickle.dumps(failure)).lines in (["✗ a", "✗ b"], ["✗ a\n✗ b"])
+
+
+def test_fingerprints_tell_the_nearest_mistakes_apart() -> None:
+    x = torch.tensor([-1.0, 1.0], dtype=torch.float64)
+    exact = fingerprint(torch.nn.functional.gelu(x))
+    tanh = fingerprint(torch.nn.functional.gelu(x, approximate="tanh"))
+    assert not agrees(exact, tanh)
+    assert agrees(exact, fingerprint(torch.nn.functional.gelu(x) + 1e-9))
+    assert not agrees(fingerprint(torch.zeros(2, 3)), fingerprint(torch.zeros(3, 2)))
+    assert not agrees(fingerprint(torch.tensor([1.0, 2.0])), fingerprint(torch.tensor([2.0, 1.0])))
+    assert fingerprint(torch.tensor([math.nan])) == ["1", "nan"]
+    assert json.loads(json.dumps(fingerprint([None, True, "a", 1, torch.ones(2)]))) == fingerprint([None, True, "a", 1, torch.ones(2)])
+
+
+def test_a_mistake_is_named_only_when_every_label_agrees() -> None:
+    known = {"A": {"x": 1.0, "y": 2.0}, "B": {"x": 1.0, "y": 3.0}}
+    assert named({"x": 1.0, "y": 2.0}, known) == ["A"]
+    assert named({"x": 1.0}, known) == []
+    assert named({"x": 1.0, "y": 9.0}, known) == []
