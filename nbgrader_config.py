@@ -5,6 +5,7 @@ gradebook: their cells have the same ids and the same code, so a class may mix t
 """
 
 import os
+import sys
 from pathlib import Path
 
 import nbgrader
@@ -22,10 +23,12 @@ lang = os.environ.get("HERO_LANG", "zh")
 if lang not in ("zh", "en"):
     raise ValueError(f"HERO_LANG: expected zh or en, got {lang!r}; unset it or choose one")
 
-# nbgrader runs the command alembic, so the environment's own folder must be on the path.
-scripts = str(root / ".venv" / "bin")
-if os.path.isdir(scripts) and scripts not in os.environ["PATH"].split(os.pathsep):
+# nbgrader runs the command alembic, so the environment's own folder must be on the path; and kernels must
+# import the edition of the package beside the notebook, which PYTHONPATH would come before.
+scripts = str(Path(sys.executable).parent)
+if scripts not in os.environ["PATH"].split(os.pathsep):
     os.environ["PATH"] = scripts + os.pathsep + os.environ["PATH"]
+os.environ.pop("PYTHONPATH", None)
 
 c.CourseDirectory.root = str(root)
 c.CourseDirectory.course_id = "hero_transformer"

@@ -6,12 +6,9 @@ import glob
 import hashlib
 import json
 import logging
-import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +40,7 @@ class Grader:
         lang: whose ``source/`` the checks are taken from; submissions may be in either language.
 
     Raises:
-        CourseError: if the chapter was not built, or nbgrader's helper ``alembic`` is not installed.
+        CourseError: if the chapter was not built.
     """
 
     def __init__(self, root: Path, name: str, lang: str) -> None:
@@ -52,7 +49,6 @@ class Grader:
         if not self._notebook.is_file():
             raise CourseError(f"{name} is not built: {self._notebook} is missing. Remedy: run hero build {name}")
         self.config = nbgrader_config(root, lang)
-        _find_alembic()
 
     @property
     def _notebook(self) -> Path:
@@ -122,8 +118,7 @@ class Grader:
         log.addHandler(file)
         log.addHandler(faults)
         try:
-            with _no_pythonpath():
-                kind(coursedir=course, config=self.config, force=True, log=log).start()
+            kind(coursedir=course, config=self.config, force=True, log=log).start()
         except (Exception, SystemExit) as error:  # one learner's trouble must not become another's
             return _line(faults.first or error)
         finally:
@@ -181,23 +176,3 @@ def _checks(notebook: Path) -> dict[str, tuple[str, float | None]]:
 
 def _locked(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
     return [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("locked")]
-
-
-@contextmanager
-def _no_pythonpath() -> Iterator[None]:
-    """Kernels must import the edition beside the notebook, and PYTHONPATH would come first."""
-    before = os.environ.pop("PYTHONPATH", None)
-    try:
-        yield
-    finally:
-        if before is not None:
-            os.environ["PYTHONPATH"] = before
-
-
-def _find_alembic() -> None:
-    """Let nbgrader find its helper also where the environment was not activated."""
-    scripts = str(Path(sys.executable).parent)
-    if scripts not in os.environ["PATH"].split(os.pathsep):
-        os.environ["PATH"] = scripts + os.pathsep + os.environ["PATH"]
-    if shutil.which("alembic") is None:
-        raise CourseError("nbgrader needs the command alembic. Remedy: pip install alembic into this environment")

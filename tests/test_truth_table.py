@@ -43,8 +43,8 @@ def graded(course: Path) -> Path:
 
 
 def _nbgrader(course: Path, *words: str) -> str:
-    environment = {**os.environ, "HERO_LANG": "zh", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    environment.pop("PYTHONPATH", None)
+    # the full package on PYTHONPATH, as on many an instructor's machine: nobody may be graded against it
+    environment = {**os.environ, "HERO_LANG": "zh", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "nbgrader", *words]
     done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -112,7 +112,7 @@ def test_release_is_refused_without_the_edition(graded: Path) -> None:
     edition = graded / "source" / "en" / CHAPTER / "hero_transformer"
     aside = edition.rename(graded / "aside")
     command = [sys.executable, "-m", "nbgrader", "generate_assignment", CHAPTER, "--force"]
-    environment = {**os.environ, "HERO_LANG": "en", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    environment = {**os.environ, "HERO_LANG": "en"}
     done = subprocess.run(command, cwd=graded, env=environment, capture_output=True, text=True, check=False)
     aside.rename(edition)
     assert done.returncode != 0
