@@ -161,6 +161,15 @@ def test_readers_are_executed_to_the_end(name: str, lang: str) -> None:
         assert failed == ("raises-exception" in cell.metadata.get("tags", [])), cell.id
 
 
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_no_cell_escapes_the_comparison_unexplained(name: str) -> None:
+    """nbval may ignore an output only where the cell says why; it may skip nothing."""
+    for cell in _notebook(ROOT, "chapters", "zh", name).cells:
+        tags = [tag for tag in cell.metadata.get("tags", []) if tag.startswith("nbval")]
+        assert set(tags) <= {"nbval-ignore-output"}, cell.id
+        assert not tags or re.search(r"^# nbval-ignore-output: \w+", cell.source, re.MULTILINE), cell.id
+
+
 # Rule 4
 
 
