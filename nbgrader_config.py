@@ -14,7 +14,7 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import ClearSolutions, GetGrades
 
 import hero_course
-from hero_course.plugins import ClearSolutionsByCell, HideHiddenChecks, RequireEdition
+from hero_course.plugins import ClearSolutionsByCell, FeedbackStyle, HideHiddenChecks, RequireEdition
 
 c = get_config()  # noqa: F821  (given by traitlets)
 
@@ -51,7 +51,7 @@ c.Execute.shutdown_kernel = "immediate"
 c.Execute.extra_arguments = ["--IPKernelApp.log_level=40"]
 
 # Feedback: no hidden check, and formulas that need no network.
-c.GenerateFeedback.preprocessors = [GetGrades, HideHiddenChecks, CSSHTMLHeaderPreprocessor]
+c.GenerateFeedback.preprocessors = [GetGrades, HideHiddenChecks, CSSHTMLHeaderPreprocessor, FeedbackStyle]
 c.HTMLExporter.extra_template_basedirs = [
     str(Path(hero_course.__file__).parent / "templates"),
     str(Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"),

@@ -139,7 +139,7 @@ def _stage_reader(root: Path, stage: Path, chapter: Chapter) -> None:
     folder.mkdir(parents=True)
     sheet = json.loads((stage / "release" / "zh" / chapter.name / SHEET).read_text(encoding="utf-8"))
     _write_sheet(folder, "reference", sheet["checks"])
-    readers = {lang: reader_notebook(_released(stage, lang, chapter)) for lang in LANGUAGES}
+    readers = {lang: reader_notebook(_released(stage, lang, chapter), lang) for lang in LANGUAGES}
     execute_notebook(readers["zh"], folder, root, chapter)
     share_outputs(readers["zh"], readers["en"])
     check_quantities(chapter, readers["zh"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pprint
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -20,6 +21,8 @@ _KERNEL = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+GUIDE_ID = "how-to-use"
+_GUIDES = Path(__file__).parent / "templates" / "guide"
 _HEADINGS = {
     "zh": ("本章的结论", "| 编号 | 结论 | 由哪个单元证实 |"),
     "en": ("What this chapter has shown", "| id | claim | shown by cell |"),
@@ -51,6 +54,7 @@ def instructor_notebook(
         if cell.kind not in ("prose", "code"):
             metadata["nbgrader"] = _nbgrader(cell)
         cells.append(make(source, id=cell.key, metadata=metadata))
+    cells.insert(1, new_markdown_cell(_guide("learner", lang), id=GUIDE_ID))
     if chapter.front.get("claims"):
         cells.append(new_markdown_cell(claims_table(chapter, lang), id="claims"))
     notebook = new_notebook(cells=cells, metadata={**_KERNEL, "title": chapter.front["title"][lang]})
@@ -58,10 +62,12 @@ def instructor_notebook(
     return notebook
 
 
-def reader_notebook(release: NotebookNode) -> NotebookNode:
+def reader_notebook(release: NotebookNode, lang: str) -> NotebookNode:
     """The reader's edition of a released notebook: the same cells, none of them graded or locked."""
     notebook = nbformat.from_dict(release)
     for cell in notebook.cells:
+        if cell.id == GUIDE_ID:
+            cell.source = _guide("reader", lang)
         for name in ("nbgrader", "hero", "deletable", "editable"):
             cell.metadata.pop(name, None)
     return notebook
@@ -76,7 +82,7 @@ def claims_table(chapter: Chapter, lang: str) -> str:
     """The table that ends a chapter: every claim and the cell that asserts or shows it."""
     title, head = _HEADINGS[lang]
     rows = [
-        f"| {claim['id']} | {claim[lang]} | [`{claim['cell']}`](#cell-id={claim['cell']}) |"
+        f"| {claim['id']} | {claim[lang]} | [{claim['cell']}](#cell-id={claim['cell']}) |"
         for claim in chapter.front["claims"]
     ]
     return "\n".join([f"## {title}", "", head, "|---|---|---|", *rows])
@@ -86,6 +92,11 @@ def solved_cell(cell: Cell, solutions: Mapping[str, Solution], body: str | None 
     """The code of an exercise's cell: decorator, signature, docstring, and the solution or another body."""
     solution = solutions[cell.options["exercise"]]
     return f"@replaces({solution.owner})\n{body or solution.source}"
+
+
+def _guide(person: str, lang: str) -> str:
+    """What stands below a chapter's title: how to use the notebook."""
+    return (_GUIDES / f"{person}.{lang}.md").read_text(encoding="utf-8").rstrip()
 
 
 def _source(cell: Cell, solutions: Mapping[str, Solution], known: Mapping[str, Known]) -> str:

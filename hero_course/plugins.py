@@ -16,7 +16,9 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, NbGraderPre
 from hero_course.edition import require_edition
 from hero_course.solutions import HIDDEN_BEGIN, HIDDEN_END
 
-__all__ = ["ClearSolutionsByCell", "HideHiddenChecks", "RequireEdition", "markdown2html"]
+__all__ = ["ClearSolutionsByCell", "FeedbackStyle", "HideHiddenChecks", "RequireEdition", "markdown2html"]
+
+_STYLE = Path(__file__).parent / "templates" / "feedback" / "feedback.css"
 
 
 class RequireEdition(NbGraderPreprocessor):
@@ -86,14 +88,35 @@ def _scrub(output: NotebookNode, hidden: set[str]) -> NotebookNode:
     return nbformat.from_dict(clean(output))
 
 
+# What a minus may follow and still be a sign: ( [ = , and no operand.
+_OPENING = r"<mo[^>]*>(?:&#x00028;|&#x0005B;|&#x0003D;|&#x0002C;)</mo>(?:</mrow>)?"
+
+
+class FeedbackStyle(NbGraderPreprocessor):
+    """Add the course's style to a feedback page: wrapped messages, failures in red, a mathematical font."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Append the style sheet; stands after nbconvert's CSSHTMLHeaderPreprocessor."""
+        resources["inlining"]["css"].append(_STYLE.read_text(encoding="utf-8"))
+        return nb, resources
+
+
 class _MathML(IPythonRenderer):
     """nbconvert's Markdown renderer, with formulas as MathML: browsers draw it without any script."""
 
     def block_math(self, body: str) -> str:
-        return f"<div>{convert(body, display='block')}</div>"
+        return f"<div>{_mathml(body, 'block')}</div>"
 
     def inline_math(self, body: str) -> str:
-        return convert(body)
+        return _mathml(body, "inline")
+
+
+def _mathml(body: str, display: str) -> str:
+    """A formula as MathML, with the spacing that browsers miss: a minus after a bracket is a sign, erf is a name."""
+    text = convert(body, display=display)
+    text = re.sub(rf"({_OPENING})<mo>&#x02212;</mo>", r'\1<mo form="prefix">&#x02212;</mo>', text)
+    text = re.sub(r"<mo>([A-Za-z]{2,})</mo>", r'<mi>\1</mi>', text)
+    return text.replace("<mi>&#x003A6;</mi>", '<mi mathvariant="normal">&#x003A6;</mi>')
 
 
 @pass_context

@@ -24,7 +24,7 @@ import torch
 
 import hero_transformer
 from hero_transformer.diagnosis import fingerprint, named
-from hero_transformer.exercise import BarredAnswer, barred_answers, replaced_by
+from hero_transformer.exercise import BarredAnswer, barred_answers, describe_missing, replaced_by
 
 __all__ = ["NAMED", "SHEET", "CheckFailed", "checks", "verify_edition"]
 
@@ -179,12 +179,12 @@ def _refuse_undecorated(exercise: Callable, names: Mapping[str, Any]) -> None:
 
 def _describe(error: Exception) -> str:
     if isinstance(error, NotImplementedError):
-        cell = str(error) or "?"
-        return f"{cell}: 尚未作答，请填写单元 {cell} | not written yet: fill in the cell {cell}"
+        return describe_missing(str(error) or "?")
     if isinstance(error, BarredAnswer):
         return str(error)
+    hint = "（是不是漏了 return？ | is a return missing?）" if "NoneType" in str(error) else ""
     where = _learners_line(error)
-    return f"代码抛出了异常 | the code raised {type(error).__name__}: {error}{where}"
+    return f"代码抛出了异常 | the code raised {type(error).__name__}: {error}{hint}{where}"
 
 
 def _learners_line(error: Exception) -> str:

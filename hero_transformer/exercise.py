@@ -19,7 +19,10 @@ from typing import Any, NamedTuple
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode, resolve_name
 
-__all__ = ["BARRED", "BarredAnswer", "Replaced", "barred_answers", "replaced_by", "replaces", "standing_in"]
+__all__ = [
+    "BARRED", "BarredAnswer", "NotWrittenError", "Replaced", "barred_answers", "describe_missing", "replaced_by",
+    "replaces", "standing_in",
+]  # fmt: skip
 
 # The functions that would be the whole answer, refused while that exercise is checked.
 BARRED: dict[str, tuple[Callable, ...]] = {
@@ -44,6 +47,13 @@ class Replaced(NamedTuple):
         if isinstance(self.owner, type):
             parts.insert(1, self.owner.__qualname__)
         return ".".join(parts)
+
+
+class NotWrittenError(NotImplementedError):
+    """An exercise that was not written yet was called; shown in one line that says which."""
+
+    def _render_traceback_(self) -> list[str]:  # IPython's hook for how an exception looks
+        return [f"{type(self).__name__}: {describe_missing(str(self))}"]
 
 
 class BarredAnswer(RuntimeError):
@@ -102,9 +112,9 @@ def replaces(owner: type | ModuleType) -> Callable[[Callable], Callable]:
                 f"{name}: keep the def line as it was"
             )
         earlier = replaced_by(current)
-        edition = earlier.edition if earlier else current
+        edition = earlier.edition if earlier else getattr(current, "stub", current)
         place = Replaced(owner, name, edition)
-        new: Callable = edition
+        new: Callable = _missing(edition) if _only_raises(edition) else edition
         if not _only_raises(function):
             function.replaced = place  # type: ignore[attr-defined]
             new = function
@@ -119,6 +129,14 @@ def replaces(owner: type | ModuleType) -> Callable[[Callable], Callable]:
         return dispatcher
 
     return install
+
+
+def describe_missing(key: str) -> str:
+    """What a learner reads where an exercise is not written yet."""
+    return (
+        f"{key}: 尚未作答，请填写单元 {key}（若已填写，看它下面的报错） | not written yet: fill in the cell {key} "
+        "(if you have, see the error below it)"
+    )
 
 
 def replaced_by(function: Callable) -> Replaced | None:
@@ -202,6 +220,20 @@ def _homes(owner: type | ModuleType, name: str, current: Any) -> list[Any]:
     if isinstance(owner, type):
         return [owner]
     return [owner] + [m for m in _package() if m is not owner and vars(m).get(name) is current]
+
+
+def _missing(stub: Callable) -> Callable:
+    """An edition's stub whose error is shown in one line instead of torch's whole call stack."""
+
+    @functools.wraps(stub)
+    def missing(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return stub(*args, **kwargs)
+        except NotImplementedError as error:
+            raise NotWrittenError(*error.args) from None
+
+    missing.stub = stub  # type: ignore[attr-defined]
+    return missing
 
 
 def _only_raises(function: Callable) -> bool:

@@ -70,7 +70,23 @@ def test_an_answer_not_written_names_its_cell() -> None:
         with checks("seen") as c:
             c.close("a", _not_written(1), 1)
 
-    assert _lines(run) == ["✗ gelu: 尚未作答，请填写单元 gelu | not written yet: fill in the cell gelu"]
+    (line,) = _lines(run)
+    assert line.startswith("✗ gelu: 尚未作答，请填写单元 gelu")
+    assert "not written yet: fill in the cell gelu" in line
+
+
+def _forgotten():
+    pass
+
+
+def test_a_forgotten_return_gets_a_hint() -> None:
+    def run() -> None:
+        with checks("seen") as c:
+            c.close("a", _forgotten()[0], 1)
+
+    (line,) = _lines(run)
+    assert "TypeError" in line
+    assert "is a return missing?" in line
 
 
 def test_an_exception_of_the_answer_ends_the_block_with_its_type_and_text() -> None:

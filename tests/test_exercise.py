@@ -61,6 +61,27 @@ def test_a_stub_gives_back_what_the_edition_had(message: str) -> None:
     assert names["gelu"](torch.tensor(0.0)) == 0
 
 
+def test_an_editions_stub_says_in_one_line_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gelu(x):
+        raise NotImplementedError("gelu")
+
+    monkeypatch.setattr(model, "gelu", gelu)
+    for _ in range(2):  # running the cell twice changes nothing
+        replaces(model)(gelu)
+        with pytest.raises(NotImplementedError, match=r"^gelu$") as caught:
+            model.gelu(1)
+        (line,) = caught.value._render_traceback_()
+        assert "not written yet: fill in the cell gelu" in line
+
+    @replaces(model)
+    def gelu(x):
+        return x + 1
+
+    assert model.gelu(1) == 2
+    with pytest.raises(NotImplementedError, match=r"^gelu$"):
+        replaced_by(model.gelu).edition(1)
+
+
 def test_a_stub_below_a_return_is_an_answer() -> None:
     @replaces(model)
     def gelu(x):
