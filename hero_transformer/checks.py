@@ -30,6 +30,7 @@ __all__ = ["NAMED", "SHEET", "CheckFailed", "checks", "verify_edition"]
 
 SHEET = "fingerprints.json"
 NAMED = "像是 looks like: "
+_GREEN, _PLAIN = "\x1b[32m", "\x1b[0m"
 _ORDINARY = (torch.Tensor, int, float, complex)
 
 
@@ -114,7 +115,7 @@ class checks:
         if error is not None:
             self._record("raised", error, _describe(error))
         if not self.failures:
-            print(f"✓ {self.key}: {len(self.outcomes)} 项全部通过 | all {len(self.outcomes)} passed")
+            print(f"{_GREEN}✓ {self.key}: {len(self.outcomes)} 项全部通过 | all {len(self.outcomes)} passed{_PLAIN}")
             return False
         likely = named(self.outcomes, self._known or {})
         lines = [*self.failures, *([NAMED + " / ".join(likely)] if likely else [])]

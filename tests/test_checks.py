@@ -35,7 +35,7 @@ def test_a_block_that_passes_says_how_many(capsys: pytest.CaptureFixture) -> Non
         c.shape("b", torch.zeros(2, 3), (2, 3))
         c.equal("d", None, None)
         c.raises("e", ValueError, int, "x")
-    assert capsys.readouterr().out == "✓ seen: 4 项全部通过 | all 4 passed\n"
+    assert capsys.readouterr().out == "\x1b[32m✓ seen: 4 项全部通过 | all 4 passed\x1b[0m\n"
 
 
 def test_all_failures_are_reported_a_line_each_and_a_known_mistake_is_named() -> None:
