@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from nbformat import NotebookNode
 
 from hero_course.errors import CourseError
 
-__all__ = ["CellRun", "rehearse"]
+__all__ = ["CellRun", "rehearse", "without_examples"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class CellRun:
     def passed(self) -> bool:
         """Whether the cell ran to its end."""
         return self.error is None
+
+
+def without_examples(notebook: NotebookNode) -> NotebookNode:
+    """The set-up, exercises and checks alone: a check stands on nothing else, and many answers rehearse quickly."""
+    return nbformat.from_dict({**notebook, "cells": [cell for cell in notebook.cells if "nbgrader" in cell.metadata]})
 
 
 def rehearse(

@@ -231,6 +231,7 @@ def checked_by(check: Callable[..., None]) -> Callable[[Callable[P, R]], Callabl
             check(*args, **kwargs)
             return function(*args, **kwargs)
 
+        checked.check = check  # type: ignore[attr-defined]  # so that a rewritten function can keep it
         return checked
 
     return decorate

@@ -5,12 +5,15 @@ Shape letters: B sequences, T positions, d features, f features inside the feed-
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import TypeVar
 
 import torch
 from torch import nn
 
-__all__ = ["causal", "feedforward_alone", "filled", "numbers", "silenced", "torch_layer"]
+from .config import Config
+
+__all__ = ["FeedForward", "causal", "feedforward_alone", "filled", "numbers", "silenced", "torch_layer"]
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -23,6 +26,26 @@ def numbers(*shape: int, seed: int) -> torch.Tensor:
         (torch.Size([2, 3]), True)
     """
     return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+class FeedForward(nn.Sequential):
+    """A known-good feed-forward made of torch's own layers; its parameters have the names of the package's.
+
+    It stands in for `hero_transformer.model.FeedForward` where a check looks at the block alone.
+
+    Args:
+        config: its ``d_model``, ``d_ff`` and ``dropout`` are used.
+
+    Example:
+        >>> config = Config(vocab_size=10, block_size=6, d_model=4, n_heads=2, n_layers=1, d_ff=8)
+        >>> [name for name, _ in FeedForward(config).named_parameters()]
+        ['linear_1.weight', 'linear_1.bias', 'linear_2.weight', 'linear_2.bias']
+    """
+
+    def __init__(self, config: Config) -> None:
+        wide, narrow = nn.Linear(config.d_model, config.d_ff), nn.Linear(config.d_ff, config.d_model)
+        steps = {"linear_1": wide, "activation": nn.GELU(), "linear_2": narrow, "dropout": nn.Dropout(config.dropout)}
+        super().__init__(OrderedDict(steps))
 
 
 def filled(module: M, seed: int) -> M:

@@ -71,12 +71,21 @@ class LayerNorm(nn.Module):
         self.register_forward_pre_hook(check_features_hook, with_kwargs=True)
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Return ``hidden`` [..., d] with each position normalised; the same shape and dtype."""
+        """Normalise each position by itself, then scale by ``self.weight`` and add ``self.bias``.
+
+        Args:
+            hidden: [..., d]; it is not changed in place.
+
+        Returns:
+            The shape and dtype of ``hidden``: (x - mu) / sqrt(v + self.eps) * weight + bias.
+        """
+        ### BEGIN SOLUTION
         mean = hidden.mean(dim=-1, keepdim=True)  # [..., d] -> [..., 1]
         centred = hidden - mean
         # from the deviations: E[x^2] - mean^2 would lose all digits when the mean is large
         variance = (centred * centred).mean(dim=-1, keepdim=True)  # [..., d] -> [..., 1]
         return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
+        ### END SOLUTION
 
 
 def gelu(x: torch.Tensor) -> torch.Tensor:
@@ -134,9 +143,18 @@ class FeedForward(nn.Module):
         self.register_forward_pre_hook(check_hidden_hook, with_kwargs=True)
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Return the increment [B, T, d] for ``hidden`` [B, T, d]; the residual is the block's."""
+        """Return the increment of every position; adding it to the stream is the block's work.
+
+        Args:
+            hidden: [B, T, d]; it is not changed in place.
+
+        Returns:
+            [B, T, d], after ``self.dropout``.
+        """
+        ### BEGIN SOLUTION
         inner = gelu(self.linear_1(hidden))  # [B, T, d] -> [B, T, f]
         return self.dropout(self.linear_2(inner))  # [B, T, f] -> [B, T, d]
+        ### END SOLUTION
 
 
 class TransformerBlock(nn.Module):
@@ -173,11 +191,8 @@ class TransformerBlock(nn.Module):
         self.register_forward_pre_hook(check_hidden_hook, with_kwargs=True)
 
     def forward(
-        self,
-        hidden: torch.Tensor,
-        past_key_value: tuple[torch.Tensor, torch.Tensor] | None = None,
-        use_cache: bool = False,
-    ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor] | None]:
+        self, hidden: torch.Tensor, past_key_value: tuple | None = None, use_cache: bool = False
+    ) -> tuple[torch.Tensor, tuple | None]:
         """Add the increment of each branch to the stream, attention first.
 
         The second branch reads the stream after attention was added, not the input of the block.
@@ -305,8 +320,8 @@ def draw_weights(model: nn.Module, generator: torch.Generator) -> None:
 def parameter_count(V: int, C: int, N: int, d: int, f: int) -> int:
     """Count the learnable numbers of TransformerLM, by the ledger of chapter 05.
 
-    2 V d + C d + N (4 d^2 + 2 d f + f + 5 d) + 2 d. Neither the number of heads nor the length T of
-    an input enters. The result counts scalars: neither bytes nor the state of the optimiser.
+    Neither the number of heads nor the length T of an input enters. The result counts scalars:
+    neither bytes nor the state of the optimiser.
 
     Args:
         V: vocabulary; a positive int, like all the others.
@@ -324,8 +339,10 @@ def parameter_count(V: int, C: int, N: int, d: int, f: int) -> int:
 
     Source: chapter 05.
     """
+    ### BEGIN SOLUTION
     attention = 4 * d * d  # query, key, value and output, without bias
     feedforward = (d * f + f) + (f * d + d)
     norms = 2 * (d + d)  # two LayerNorms, a weight and a bias each
     tables = 2 * V * d + C * d  # token embedding and untied head; positions
     return tables + N * (attention + feedforward + norms) + 2 * d
+    ### END SOLUTION

@@ -9,7 +9,7 @@ import pytest
 
 from hero_course.chapter import Chapter, read_chapter
 from hero_course.compile import solved_cell
-from hero_course.rehearsal import CellRun, rehearse
+from hero_course.rehearsal import CellRun, rehearse, without_examples
 from hero_course.solutions import find_solutions, stub
 from hero_course.variants import read_misconceptions, read_variants
 from hero_transformer.checks import NAMED
@@ -32,7 +32,9 @@ class Rehearsed:
         answers: dict[str, dict[str, str]] = {"reference": {}, "blank": blank}
         answers |= {variant.id: {variant.exercise: variant.code} for variant in [*self.mistakes, *self.right]}
         folder = course / "source" / "zh" / name
-        self.runs = rehearse(nbformat.read(folder / f"{name}.ipynb", as_version=4), folder, answers)
+        whole = nbformat.read(folder / f"{name}.ipynb", as_version=4)
+        self.runs = rehearse(without_examples(whole), folder, answers)
+        self.whole = rehearse(whole, folder, {"reference": {}})["reference"]
         self.release = rehearse(
             nbformat.read(course / "release" / "zh" / name / f"{name}.ipynb", as_version=4),
             course / "release" / "zh" / name,
@@ -56,6 +58,8 @@ def rehearsed(course: Path, request: pytest.FixtureRequest) -> Rehearsed:
 
 def test_reference_gets_full_marks_and_every_cell_runs(rehearsed: Rehearsed) -> None:
     assert rehearsed.lost("reference") == set()
+    tagged = {cell.key for cell in rehearsed.chapter.cells if "raises-exception" in cell.options.get("tags", [])}
+    assert {key for key, run in rehearsed.whole.items() if not run.passed} == tagged
     graded = [run for run in rehearsed.runs["reference"].values() if run.graded]
     assert all(run.outcomes for run in graded), "a check that looks at nothing"
 

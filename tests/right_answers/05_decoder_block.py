@@ -3,22 +3,69 @@
 import math
 
 import torch
+from torch.nn import functional as F
+
+from hero_transformer import model
+from hero_transformer.model import Config, TransformerLM, gelu
 
 
-def gelu__reference_text(x):
-    """按定义写 | as the definition reads"""
-    return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
+def layer_norm__var(self, hidden):
+    """按 var_mean 算统计量 | statistics by var_mean"""
+    variance, mean = torch.var_mean(hidden, dim=-1, correction=0, keepdim=True)
+    return (hidden - mean) * torch.rsqrt(variance + self.eps) * self.weight + self.bias
+
+
+def layer_norm__affine(self, hidden):
+    """用平方和，再 addcmul | sums of squares, then addcmul"""
+    x = hidden - hidden.mean(-1, keepdim=True)
+    return torch.addcmul(
+        self.bias, x / (x.pow(2).sum(-1, keepdim=True) / hidden.shape[-1] + self.eps) ** 0.5, self.weight
+    )
+
+
+def layer_norm__std(self, hidden):
+    """总体标准差再平方 | the population standard deviation squared"""
+    v = hidden.std(-1, keepdim=True, unbiased=False) ** 2
+    return self.weight * (hidden - hidden.mean(-1, keepdim=True)) / torch.sqrt(v + self.eps) + self.bias
+
+
+def gelu__ndtr(x):
+    """用标准正态的分布函数 | by the normal distribution function"""
+    return x * torch.special.ndtr(x) if x.dtype != torch.float16 else (x.float() * torch.special.ndtr(x.float())).half()
 
 
 def gelu__erfc(x):
     """用 erfc，负半轴更准 | by erfc, which keeps the far negative tail"""
-    upper = torch.erfc(-x * math.sqrt(0.5))
-    return x * upper / 2
+    return x * torch.erfc(-x * 0.5**0.5) / 2
 
 
-def gelu__normal_cdf(x):
-    """用标准正态的分布函数 | by the normal distribution function"""
-    return x.mul(torch.special.ndtr(x))
+def gelu__seed(x):
+    """按定义写 | as the definition reads"""
+    return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
+
+
+def feed_forward__linear(self, hidden):
+    """矩阵乘转置 | matrix products with the transposes"""
+    inner = gelu(hidden @ self.linear_1.weight.T + self.linear_1.bias)
+    return self.dropout(inner @ self.linear_2.weight.T + self.linear_2.bias)
+
+
+def feed_forward__chain(self, hidden):
+    """逐步串起来 | step after step in a chain"""
+    for step in (self.linear_1, gelu, self.linear_2, self.dropout):
+        hidden = step(hidden)
+    return hidden
+
+
+def feed_forward__model(self, hidden):
+    """用 F.linear 和 model.gelu | by F.linear and model.gelu"""
+    return self.dropout(
+        F.linear(
+            model.gelu(F.linear(hidden, self.linear_1.weight, self.linear_1.bias)),
+            self.linear_2.weight,
+            self.linear_2.bias,
+        )
+    )
 
 
 def block__seed(self, hidden, past_key_value=None, use_cache=False):
@@ -30,26 +77,47 @@ def block__seed(self, hidden, past_key_value=None, use_cache=False):
 
 
 def block__keywords(self, hidden, past_key_value=None, use_cache=False):
-    """用关键字传参，最后一次相加 | keyword arguments, and one sum at the end"""
-    result = self.attention(self.ln_attention(hidden), past_key_value=past_key_value, use_cache=use_cache)
-    middle = torch.add(hidden, result[0])
-    return middle + self.feedforward(self.ln_feedforward(middle)), result[1]
+    """关键字传参 | keyword arguments"""
+    a, p = self.attention(self.ln_attention(hidden), past_key_value=past_key_value, use_cache=use_cache)
+    u = torch.add(a, hidden)
+    return self.feedforward(self.ln_feedforward(u)).add(u), p
 
 
-def block__clone(self, hidden, past_key_value=None, use_cache=False):
+def block__copy(self, hidden, past_key_value=None, use_cache=False):
     """先复制，再原地累加 | a copy first, then sums in place"""
-    stream = hidden.clone()
-    attended, present = self.attention(self.ln_attention(stream), past_key_value, use_cache)
-    stream += attended
-    stream += self.feedforward(self.ln_feedforward(stream))
-    return stream, present
+    y = hidden.clone()
+    a, p = self.attention(self.ln_attention(y), past_key_value, use_cache)
+    y += a
+    y += self.feedforward(self.ln_feedforward(y))
+    return y, p
 
 
-def prediction_increment__exact():
-    """写了七位小数 | given to seven decimals"""
-    return (-0.0793278, 0.4206697)
+def parameter_count__long(V, C, N, d, f):
+    """逐项列出再求和 | every item listed, then summed"""
+    block = sum([4 * d**2, d * f, f, f * d, d, 2 * d, 2 * d])
+    return V * d + C * d + N * block + 2 * d + d * V
 
 
-def prediction_increment__list():
-    """写成了列表 | written as a list"""
-    return [-0.079, 0.421]
+def parameter_count__factored(V, C, N, d, f):
+    """提取公因子 | factored"""
+    return d * (2 * V + C + 2) + N * (d * (4 * d + 2 * f + 5) + f)
+
+
+def parameter_count__model(V, C, N, d, f):
+    """造出模型来数 | a model made and counted"""
+    return sum(p.numel() for p in TransformerLM(Config(V, C, d, 1, N, f)).parameters())
+
+
+def prediction_shapes__lists():
+    """写成列表 | written as lists"""
+    return [[2, 2, 3, 2], [2, 2, 3, 3], [2, 3, 8]]
+
+
+def prediction_derivative__float():
+    """写成小数 | written as a float"""
+    return 0.0
+
+
+def prediction_increment__precise():
+    """写成七位小数的张量 | a tensor to seven decimals"""
+    return torch.tensor([-0.0793278, 0.4206697])
