@@ -180,7 +180,8 @@ def standing_in(**parts: Any) -> Iterator[None]:
 
     Args:
         parts: for each name of the package (``gelu``, ``LayerNorm``, …) what stands in for it. Every
-            module of the package that uses the name meets the stand-in; it is taken out again at the end.
+            module of the package that uses the name meets the stand-in, and so does the notebook where it
+            imported the name; it is taken out again at the end.
 
     Raises:
         ValueError: if no module of the package has the name.
@@ -199,6 +200,9 @@ def standing_in(**parts: Any) -> Iterator[None]:
         homes = [module for module in _package() if name in vars(module)]
         if not homes:
             raise ValueError(f"standing_in({name}=...): no module of the package has the name {name}")
+        notebook = sys.modules["__main__"]  # which may have imported the package's own object
+        if any(vars(notebook).get(name) is vars(home)[name] for home in homes):
+            homes.append(notebook)
         for home in homes:
             changes.setdefault(home, {})[name] = part
     with _set(changes):

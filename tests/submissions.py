@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
 
 import nbformat
@@ -12,7 +13,7 @@ from nbformat.v4 import new_code_cell
 from hero_course.chapter import Chapter, read_chapter
 from hero_course.compile import solved_cell
 from hero_course.solutions import find_solutions
-from hero_course.variants import read_misconceptions, read_variants
+from hero_course.variants import Variant, read_misconceptions, read_variants
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -30,8 +31,13 @@ class Class:
         }
         self.right |= {cell.key: f"{cell.key} = {cell.options['answer']}" for cell in self.chapter.of_kind("prediction")}
         styles = read_variants(ROOT / "tests" / "right_answers" / f"{name}.py", self.chapter, solutions)
-        self.styles = {key: [v.code for v in styles if v.exercise == key] for key in self.right}
+        self.styles = {key: [v.code for v in styles if v.exercise == key] or [self.right[key]] for key in self.right}
         self.mistakes = {variant.id: variant for variant in read_misconceptions(self.chapter, solutions)}
+
+    def mixes(self) -> list[list[Variant]]:
+        """The known mistakes, dealt out so that each mix has at most one of every exercise."""
+        columns = [[m for m in self.mistakes.values() if m.exercise == key] for key in self.right]
+        return [[mistake for mistake in row if mistake] for row in zip_longest(*columns)]
 
     def answered(self, answers: dict[str, str], lang: str = "zh") -> NotebookNode:
         """The released notebook with these cells filled in."""
@@ -46,14 +52,6 @@ class Class:
         folder = self.course / "submitted" / learner / self.name
         folder.mkdir(parents=True)
         nbformat.write(notebook, folder / f"{self.name}.ipynb")
-
-
-def make(kind: str, room: Class) -> NotebookNode:
-    """The submission of a row of the table: a known mistake's name, or one of the kinds below."""
-    if kind in room.mistakes:
-        mistake = room.mistakes[kind]
-        return room.answered(room.right | {mistake.exercise: mistake.code})
-    return KINDS[kind](room)
 
 
 def _style(number: int) -> Callable[[Class], NotebookNode]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 import torch
 from torch import nn
@@ -117,6 +119,17 @@ def test_a_stand_in_is_met_by_parts_made_inside_and_leaves_no_trace() -> None:
     with pytest.raises(ZeroDivisionError), standing_in(gelu=F.relu):
         raise ZeroDivisionError
     assert model.gelu is before[0]
+
+
+def test_a_stand_in_is_met_by_a_notebook_that_imported_the_package_s_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cell that does not compile leaves the name as set-up imported it; other answers must not suffer."""
+    notebook = sys.modules["__main__"]
+    monkeypatch.setattr(notebook, "gelu", model.gelu, raising=False)
+    monkeypatch.setattr(notebook, "LayerNorm", "the learner's own", raising=False)
+    with standing_in(gelu=F.relu, LayerNorm=nn.LayerNorm):
+        assert notebook.gelu is F.relu
+        assert notebook.LayerNorm == "the learner's own"
+    assert notebook.gelu is model.gelu
 
 
 def test_a_stand_in_for_nothing_is_refused() -> None:

@@ -84,12 +84,11 @@ def block__keywords(self, hidden, past_key_value=None, use_cache=False):
 
 
 def block__copy(self, hidden, past_key_value=None, use_cache=False):
-    """先复制，再原地累加 | a copy first, then sums in place"""
+    """先复制，再累加 | a copy first, then sums"""
     y = hidden.clone()
     a, p = self.attention(self.ln_attention(y), past_key_value, use_cache)
-    y += a
-    y += self.feedforward(self.ln_feedforward(y))
-    return y, p
+    y = y.add(a)
+    return self.feedforward(self.ln_feedforward(y)).add_(y), p
 
 
 def parameter_count__long(V, C, N, d, f):
