@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from submissions import KINDS, Class
 from truth_table import CHAPTER, ITS_NAME, read_rows
 
 from hero_course.plugins import HIDDEN_BEGIN
+from hero_course.rehearsal import without_examples
 
 ROOT = Path(__file__).resolve().parents[1]
 ROWS = read_rows()
@@ -24,13 +26,15 @@ MISTAKES = [kind for kind in ROWS if kind not in KINDS]
 
 
 @pytest.fixture(scope="module")
-def graded(course: Path) -> Path:
-    """The course after its class was released, autograded and given feedback, by nbgrader's own commands."""
+def graded(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the course whose class was released, autograded and given feedback, by nbgrader's own commands."""
+    course = shutil.copytree(course, tmp_path_factory.mktemp("graded") / "course")
     room = Class(course, CHAPTER)
     for kind in PLAIN:
         room.submit(kind, KINDS[kind](room))
     for number, mix in enumerate(room.mixes()):
-        room.submit(f"mix-{number:02}", room.answered(room.right | {m.exercise: m.code for m in mix}))
+        notebook = room.answered(room.right | {m.exercise: m.code for m in mix})
+        room.submit(f"mix-{number:02}", without_examples(notebook))  # a learner may delete them, and it is quicker
     for command in ("generate_assignment", "autograde", "generate_feedback"):
         _nbgrader(course, command, CHAPTER, "--force")
     return course
