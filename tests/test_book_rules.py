@@ -226,3 +226,10 @@ def test_sheets_name_their_edition(course: Path) -> None:
             assert sheet["edition"] == edition
             chapter = read_chapter(course / "chapters" / name / "chapter.md")
             assert set(sheet["checks"]) == {cell.key for cell in chapter.of_kind("check")}
+
+
+def test_chapter_05_states_all_its_claims() -> None:
+    chapter = read_chapter(ROOT / "chapters" / "05_decoder_block" / "chapter.md")
+    assert [claim["id"] for claim in chapter.front["claims"]] == [f"S{number:02}" for number in range(1, 39)]
+    assert len(list(chapter.of_kind("exercise"))) == 5
+    assert len(list(chapter.of_kind("prediction"))) >= 4
