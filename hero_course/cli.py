@@ -127,11 +127,13 @@ def report(
     from hero_course.course import chapter_named, find_root, read_chapters
     from hero_course.gradebook import read_results
     from hero_course.report import write_report
-    from hero_course.show import class_table, summary
+    from hero_course.show import class_table, mistakes_table, summary
 
     root, console = find_root(), Console()
     results = read_results(root, chapter_named(read_chapters(root), chapter))
     console.print(class_table(results))
+    if results.mistakes:
+        console.print(mistakes_table(results))
     console.print(summary(results))
     typer.echo(write_report(results, to or root / "report"))
 

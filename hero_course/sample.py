@@ -1,4 +1,4 @@
-"""A sample class: a dozen submissions that show the grader what a class brings, from all right to a syntax error.
+"""A sample class: a few submissions that show the grader what a class brings, from all right to a syntax error.
 
 Nobody is invented: the learners are called ``sample-01``, ``sample-02``, … and their mistakes are the
 chapter's own, from ``misconceptions.py``.
@@ -25,7 +25,7 @@ from hero_course.variants import Variant, read_misconceptions
 
 __all__ = ["Sample", "plan_class", "write_class"]
 
-_SINGLE_MISTAKES = 5
+_SINGLE_MISTAKES = 6
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,8 @@ def plan_class(root: Path, chapter: Chapter) -> list[Sample]:
     """
     solutions = find_solutions(root / EDITION_FOLDER)
     mistakes = read_misconceptions(chapter, solutions)
-    right = {cell.key: _right(cell, solutions) for cell in chapter.of_kind("exercise", "prediction")}
+    asked = [*chapter.of_kind("exercise"), *chapter.of_kind("prediction")]
+    right = {cell.key: _right(cell, solutions) for cell in asked}
     spread = _spread(mistakes, list(right))
     first = {key: next(one for one in spread if one.exercise == key) for key in islice(right, 2)}
     written = list(chapter.of_kind("exercise"))

@@ -13,7 +13,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from hero_course.gradebook import ClassResults
 
-__all__ = ["class_table", "grading_bar", "summary"]
+__all__ = ["class_table", "grading_bar", "mistakes_table", "summary"]
 
 
 class _Rate(ProgressColumn):
@@ -32,23 +32,44 @@ def grading_bar(console: Console) -> Progress:
 
 
 def class_table(results: ClassResults) -> Table:
-    """A row for each learner: score, points by exercise, named misconceptions."""
+    """A row for each learner: score, and points by exercise; the predictions share a column."""
     from hero_course.gradebook import NOT_GRADED, points_text
 
     table = Table(title=f"{results.chapter.name}", box=box.SIMPLE_HEAD, title_justify="left")
     table.add_column("学习者\nlearner", no_wrap=True)
-    table.add_column(f"得分\nscore / {points_text(results.total)}", justify="right")
-    for key, most in results.maximum.items():
-        table.add_column(Text("_\n".join(key.split("_")) + f"\n/ {points_text(most)}"), justify="right")
-    table.add_column("像是\nlooks like", overflow="fold")
+    table.add_column(f"得分\nscore / {points_text(results.total)}", justify="right", overflow="fold")
+    columns = _columns(results)
+    for head, keys in columns.items():
+        most = sum(results.maximum[key] for key in keys)
+        title = "_\n".join(head.split("_")) + f"\n/ {points_text(most)}"
+        table.add_column(Text(title), justify="right", overflow="fold")
     for result in results.results:
         if result.points is None:
-            cells = [Text("—", style="dim")] * (1 + len(results.maximum)) + [Text(NOT_GRADED, style="italic yellow")]
+            name = Text.assemble(result.learner, (f"\n{NOT_GRADED}", "italic yellow"))
+            table.add_row(name, *[Text("—", style="dim")] * (1 + len(columns)))
         else:
-            parts = [(result.points[key], most) for key, most in results.maximum.items()]
-            cells = [_points(got, most) for got, most in [(result.total, results.total), *parts]]
-            cells.append(Text("\n".join(f"{one.exercise}: {one.name}" for one in result.mistakes)))
-        table.add_row(Text(result.learner), *cells)
+            parts = [[sum(points[key] for key in keys) for points in (result.points, results.maximum)]
+                     for keys in columns.values()]  # fmt: skip
+            scores = [(result.total, results.total), *parts]
+            table.add_row(Text(result.learner), *(_points(got, most) for got, most in scores))
+    return table
+
+
+def _columns(results: ClassResults) -> dict[str, list[str]]:
+    """The heads of the columns, and the exercises or predictions that each adds up."""
+    predictions = [cell.key for cell in results.chapter.of_kind("prediction")]
+    columns = {key: [key] for key in results.maximum if key not in predictions}
+    return columns | ({"predict": predictions} if predictions else {})
+
+
+def mistakes_table(results: ClassResults) -> Table:
+    """A row for each misconception that a check named: whose, in which exercise, which."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for head in ("学习者\nlearner", "练习\nexercise", "像是\nlooks like"):
+        table.add_column(head)
+    for result in results.results:
+        for one in result.mistakes:
+            table.add_row(Text(result.learner), Text(one.exercise), Text(one.name))
     return table
 
 

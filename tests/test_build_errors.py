@@ -65,7 +65,7 @@ one = torch.tensor(1.0, dtype=torch.float64)
 :points: 1
 
 with checks("gelu-seen", gelu) as c:
-    c.close("g(1)", gelu(one), 0.8413447460685429)
+    c.close("g(1)", gelu(torch.ones(1, dtype=torch.float64))[0], 0.8413447460685429)
 ```
 
 ```{code-cell} ipython3
@@ -75,7 +75,7 @@ with checks("gelu-seen", gelu) as c:
 :about: a negative input
 
 with checks("gelu-unseen", gelu, known=known) as c:
-    c.close("g(−1)", gelu(-one), -0.15865525393145705)
+    c.close("g(−1)", gelu(-torch.ones(1, dtype=torch.float64))[0], -0.15865525393145705)
 ```
 
 ```{code-cell} ipython3
@@ -181,6 +181,7 @@ BAD_RUNS = {
         "neither asserts nor shows",
     ),
     "example that fails": ("print(round(gelu", "print(1 / 0, round(gelu", "ZeroDivisionError"),
+    "check that leans on an example": ("gelu(torch.ones(1, dtype=torch.float64))[0]", "gelu(one)", "name 'one'"),
     "check that the reference fails": ("-0.15865525393145705", "-0.2", "CheckFailed"),
 }
 

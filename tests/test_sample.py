@@ -50,11 +50,12 @@ def test_class_has_every_kind_of_submission(course: Path) -> None:
     differing = [sum(sample.cells.get(key) != code for key, code in right.items()) for sample in samples]
     two = next(sample for sample in samples if sample.about.startswith("two mistakes"))
     assert differing[samples.index(two)] == 2
-    assert "return result" in cells["an error at run time"]["gelu"]
+    written = [cell.key for cell in chapter_of(course).of_kind("exercise")]
+    assert "return result" in cells["an error at run time"][written[0]]
     with pytest.raises(SyntaxError):
-        ast.parse(cells["a syntax error"]["block"])
+        ast.parse(cells["a syntax error"][written[-1]])
     single = {sample.about.split("__")[0] for sample in samples if "__" in sample.about} - {two.about.split("__")[0]}
-    assert single == set(right)
+    assert set(written) < single <= set(right)
 
 
 def test_submissions_are_the_release_with_some_cells_written(copy: Path) -> None:
