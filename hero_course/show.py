@@ -66,7 +66,7 @@ def mistakes_table(results: ClassResults) -> Table:
     """A row for each misconception that a check named: whose, in which exercise, which."""
     table = Table(box=box.SIMPLE_HEAD)
     for head in ("学习者\nlearner", "练习\nexercise", "像是\nlooks like"):
-        table.add_column(head)
+        table.add_column(head, overflow="fold")
     for result in results.results:
         for one in result.mistakes:
             table.add_row(Text(result.learner), Text(one.exercise), Text(one.name))
