@@ -6,7 +6,7 @@ export HERO_LANG
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: demo test build lab clean
+.PHONY: demo test build lab bench clean
 demo: build        ## release the chapter, grade a sample class, print scores and misconceptions
 	$(BIN)/nbgrader generate_assignment $(CHAPTER) --force --log-level=ERROR
 	$(BIN)/hero new-class $(CHAPTER)
@@ -26,6 +26,9 @@ lab: build         ## JupyterLab on a packed chapter, as a learner gets it
 	$(BIN)/hero pack $(CHAPTER)
 	cd packs && $(CURDIR)/$(BIN)/python -m zipfile -e $(CHAPTER)-$(HERO_LANG).zip .
 	cd packs/$(CHAPTER) && $(CURDIR)/$(BIN)/jupyter lab $(CHAPTER).ipynb
+
+bench: .venv/ready ## seconds a submission: stock nbgrader, the engine, the floor
+	$(BIN)/python benchmarks/grade_speed.py --chapter $(CHAPTER)
 
 .venv/ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv

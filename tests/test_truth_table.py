@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 import pytest
@@ -20,31 +22,55 @@ CHAPTER = "05_decoder_block"
 HIDDEN = [HIDDEN_BEGIN, "known = {", "with checks(&quot;gelu-tails", 'with checks("gelu-tails', "linspace(-4, 4, 33"]
 
 
-def _rows() -> dict[str, tuple[str, str]]:
-    """For each kind of submission, the cells that score 0 and a part of the message."""
+ENGINES = ("engine", "stock")
+
+
+class Row(NamedTuple):
+    """What each way of grading gives: the cells that score 0, and a part of the message."""
+
+    lost: dict[str, str]
+    said: dict[str, str]
+
+
+def _rows() -> dict[str, Row]:
     text = (ROOT / "docs" / "grading.md").read_text(encoding="utf-8")
     table = text.partition("<!-- truth table -->")[2].partition("<!-- end of the truth table -->")[0]
-    rows = [[cell.strip() for cell in line.strip("| \n").split(" | ")] for line in table.splitlines() if "`" in line]
-    return {row[0].strip("`"): (row[2], row[3]) for row in rows}
+    lines = [[cell.strip() for cell in line.strip("| \n").split(" | ")] for line in table.splitlines() if "| `" in line]
+    rows = {}
+    for name, _, stock, engine, message in lines:
+        said, _, stock_said = message.partition(" (stock: ")
+        rows[name.strip("`")] = Row(
+            {"stock": stock, "engine": stock if engine == "same" else engine.partition(":")[0]},
+            {"stock": stock_said.removesuffix(")") or message, "engine": said},
+        )
+    return rows
 
 
 ROWS = _rows()
 
 
+@pytest.fixture(scope="module", params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    """Which execute step grades: the engine's, or a stock kernel."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def graded(course: Path) -> Path:
+def graded(course: Path, engine: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The course after its class was released, autograded and given feedback, by nbgrader's own commands."""
-    room = Class(course, CHAPTER)
+    copy = tmp_path_factory.mktemp(engine) / "course"
+    shutil.copytree(course, copy)
+    room = Class(copy, CHAPTER)
     for kind in ROWS:
         room.submit(kind, make(kind, room))
     for command in ("generate_assignment", "autograde", "generate_feedback"):
-        _nbgrader(course, command, CHAPTER, "--force")
-    return course
+        _nbgrader(copy, command, CHAPTER, "--force", engine=engine)
+    return copy
 
 
-def _nbgrader(course: Path, *words: str) -> str:
+def _nbgrader(course: Path, *words: str, engine: str = "engine") -> str:
     # the full package on PYTHONPATH, as on many an instructor's machine: nobody may be graded against it
-    environment = {**os.environ, "HERO_LANG": "zh", "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "HERO_LANG": "zh", "HERO_ENGINE": engine, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "nbgrader", *words]
     done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -62,8 +88,8 @@ def test_the_table_lists_every_kind_and_every_known_mistake(course: Path) -> Non
 
 
 @pytest.mark.parametrize("kind", ROWS)
-def test_scores_are_those_of_the_table(graded: Path, kind: str) -> None:
-    zeros, _ = ROWS[kind]
+def test_scores_are_those_of_the_table(graded: Path, engine: str, kind: str) -> None:
+    zeros = ROWS[kind].lost[engine]
     scores = _scores(graded, kind)
     room = Class(graded, CHAPTER)
     assert set(scores) == {cell.key for cell in room.chapter.of_kind("check", "hidden")}
@@ -73,8 +99,8 @@ def test_scores_are_those_of_the_table(graded: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ROWS)
-def test_the_learner_reads_the_message_of_the_table(graded: Path, kind: str) -> None:
-    _, message = ROWS[kind]
+def test_the_learner_reads_the_message_of_the_table(graded: Path, engine: str, kind: str) -> None:
+    message = ROWS[kind].said[engine]
     if message == "its name":
         message = Class(graded, CHAPTER).mistakes[kind].name
     notebook = nbformat.read(graded / "autograded" / kind / CHAPTER / f"{CHAPTER}.ipynb", as_version=4)
@@ -84,6 +110,13 @@ def test_the_learner_reads_the_message_of_the_table(graded: Path, kind: str) -> 
         assert said == ""
     else:
         assert message in said
+
+
+def test_rows_that_differ_say_why() -> None:
+    text = (ROOT / "docs" / "grading.md").read_text(encoding="utf-8")
+    for name, row in ROWS.items():
+        if row.lost["stock"] != row.lost["engine"]:
+            assert re.search(rf"\| `{name}` .*\| {row.lost['engine']}: \w+.* \|", text)
 
 
 @pytest.mark.parametrize("kind", ROWS)
@@ -112,7 +145,7 @@ def test_release_is_refused_without_the_edition(graded: Path) -> None:
     edition = graded / "source" / "en" / CHAPTER / "hero_transformer"
     aside = edition.rename(graded / "aside")
     command = [sys.executable, "-m", "nbgrader", "generate_assignment", CHAPTER, "--force"]
-    environment = {**os.environ, "HERO_LANG": "en"}
+    environment = {**os.environ, "HERO_LANG": "en", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=graded, env=environment, capture_output=True, text=True, check=False)
     aside.rename(edition)
     assert done.returncode != 0

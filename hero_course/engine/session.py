@@ -1,0 +1,204 @@
+"""Lead a worker and an examiner through one submission. Runs in the driver, which imports no torch."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import socket
+import time
+from typing import Any
+
+from hero_course.engine.examination import Examination
+from hero_course.engine.frames import ProtocolError, receive, send
+from hero_course.engine.limits import Limits
+from hero_course.engine.plan import Job, Step
+from hero_course.engine.protocol import MIME, decode
+from hero_course.engine.warm import WarmParent
+
+__all__ = ["NotGradedError", "Session"]
+
+_GRACE = 2.0  # seconds between the worker's own alarm and the end of our patience
+_MORE = 1 << 20  # bytes of a frame beside its content
+Cell = list[dict[str, Any]]
+
+
+class NotGradedError(Exception):
+    """The grader itself broke: there is no result, which is not the same as no points."""
+
+
+class _Gone(Exception):
+    """The worker is not there any more; the message says why, in both languages."""
+
+
+class Session:
+    """One submission.
+
+    Args:
+        workers: the warm parent of workers.
+        examiners: the warm parent of examiners.
+        examination: the instructor's notebook.
+        limits: what the submission may use.
+        job: the submission.
+    """
+
+    def __init__(
+        self, workers: WarmParent, examiners: WarmParent, examination: Examination, limits: Limits, job: Job
+    ) -> None:
+        self._workers, self._examiners, self._limits, self._job = workers, examiners, limits, job
+        self._examination = examination
+        self._worker: socket.socket | None = None
+        self._pids: dict[str, int] = {}
+        self._skipped: set[int] = set()
+        self._starts = 0
+        self._deadline = time.monotonic() + limits.total_seconds
+
+    def run(self) -> list[Cell]:
+        """The outputs of each step.
+
+        Raises:
+            NotGradedError: if the grader broke.
+        """
+        examiner, self._pids["examiner"] = self._examiners.fork()
+        try:
+            send(examiner, pickle.dumps(self._examination))
+            outputs = []
+            for number, step in enumerate(self._job.steps):
+                outputs.append(self._check(examiner, number, step) if step.check else self._run(number, step))
+            return outputs
+        except (OSError, EOFError, ProtocolError) as error:
+            raise NotGradedError(f"the examiner broke: {type(error).__name__}: {error}") from error
+        finally:
+            examiner.close()
+            self._drop_worker()
+            self._examiners.end(self._pids["examiner"])
+
+    def _run(self, number: int, step: Step) -> Cell:
+        """Run a learner's cell."""
+        try:
+            self._need_worker(number)
+            return self._run_in_worker(step)
+        except _Gone as error:
+            self._skipped.add(number)
+            return [_error("CellEnded", str(error))]
+
+    def _run_in_worker(self, step: Step) -> Cell:
+        seconds = min(self._limits.cell_seconds, self._left())
+        request = {"number": 0, "do": "run", "with": {"source": step.source, "seconds": seconds}}
+        content = self._ask(pickle.dumps(request), 4 * self._limits.output_bytes + _MORE, time.monotonic() + seconds)
+        try:
+            return _clean(decode(content))
+        except (ProtocolError, RecursionError, KeyError, TypeError, AttributeError) as error:
+            self._drop_worker()
+            raise _Gone("代码扰乱了批改程序的通信 | the code disturbed the grader's connection") from error
+
+    def _check(self, examiner: socket.socket, number: int, step: Step) -> Cell:
+        """Run a check; the examiner asks, the worker answers."""
+        deadline = time.monotonic() + min(self._limits.cell_seconds, self._left())
+        send(examiner, pickle.dumps(step.check))
+        while True:
+            said = decode(receive(examiner, 1 << 32, deadline + 30 + 2 * _GRACE))
+            if said["kind"] == "done":
+                break
+            send(examiner, pickle.dumps(self._relayed(number, said["request"], deadline)))
+        if "fault" in said:
+            raise NotGradedError(said["fault"])
+        if said["distrusted"]:
+            self._drop_worker()
+        return said["outputs"]
+
+    def _relayed(self, number: int, request: bytes, deadline: float) -> tuple[str, bytes]:
+        """The worker's answer, or why there is none."""
+        try:
+            self._need_worker(number)
+            return "", self._ask(request, self._limits.answer_bytes, deadline)
+        except _Gone as error:
+            return str(error), b""
+
+    def _ask(self, request: bytes, limit: int, deadline: float) -> bytes:
+        """Send the worker a request and wait for its answer."""
+        assert self._worker is not None
+        try:
+            self._worker.settimeout(_GRACE)
+            send(self._worker, request)
+            return receive(self._worker, limit, deadline + _GRACE)
+        except TimeoutError:
+            reason = "代码没有在规定时间内结束 | the code did not end in time"
+        except (OSError, EOFError):
+            reason = "代码让进程结束了 | the code ended its own process"
+        except ProtocolError:
+            reason = "代码的回答太大 | the code's answer is too large"
+        ended = self._drop_worker()
+        raise _Gone(reason + _signal(ended))
+
+    def _need_worker(self, number: int) -> None:
+        """Have a worker that has run all earlier cells, but for those that ended an earlier one."""
+        while True:
+            if self._left() <= 0:
+                self._drop_worker()
+                raise _Gone("整份笔记本的时间用完了 | the time for the whole notebook is used up")
+            if self._worker is not None:
+                return
+            if self._starts > self._limits.restarts:
+                raise _Gone("代码太多次让进程结束 | the code ended its process too often")
+            self._start_worker()
+            for earlier, step in enumerate(self._job.steps[:number]):
+                if step.check is None and earlier not in self._skipped:
+                    try:
+                        self._run_in_worker(step)
+                    except _Gone:
+                        self._skipped.add(earlier)
+                        break
+
+    def _start_worker(self) -> None:
+        self._starts += 1
+        self._worker, self._pids["worker"] = self._workers.fork()
+        try:
+            hello = json.loads(receive(self._worker, 1 << 16, time.monotonic() + 60))
+            if hello["fault"]:
+                raise NotGradedError(f"the sandbox is not on: {hello['fault']}")
+            send(self._worker, pickle.dumps(dict(self._job.files)))
+        except (OSError, EOFError, ProtocolError, ValueError) as error:
+            raise NotGradedError(f"a worker did not start: {type(error).__name__}: {error}") from error
+
+    def _drop_worker(self) -> int:
+        """End the worker, if there is one; how it had ended by itself."""
+        if self._worker is None:
+            return 0
+        self._worker.close()
+        self._worker = None
+        return self._workers.end(self._pids.pop("worker"))
+
+    def _left(self) -> float:
+        return self._deadline - time.monotonic()
+
+
+def _clean(answer: Any) -> Cell:
+    """Outputs as a notebook may hold them, from a worker's answer; whatever else is in it is dropped."""
+    cells: Cell = []
+    for item in answer["outputs"][:1000]:
+        kind = item["output_type"]
+        if kind == "stream" and item["name"] in ("stdout", "stderr"):
+            cells.append({"output_type": kind, "name": item["name"], "text": str(item["text"])})
+        elif kind == "error":
+            lines = [str(line) for line in item["traceback"]]
+            cells.append(_error(str(item["ename"]), str(item["evalue"]), lines))
+        elif kind in ("display_data", "execute_result"):
+            data = {mime: str(item["data"][mime]) for mime in MIME if mime in item["data"]}
+            more = {"execution_count": None} if kind == "execute_result" else {}
+            cells.append({"output_type": kind, "data": data, "metadata": {}, **more})
+    return cells
+
+
+def _error(name: str, message: str, lines: list[str] | None = None) -> dict[str, Any]:
+    return {"output_type": "error", "ename": name, "evalue": message, "traceback": lines or [f"{name}: {message}"]}
+
+
+def _signal(status: int) -> str:
+    """Which signal ended a process, as `os.waitpid` has it; nothing if it was ours.
+
+    Example:
+        >>> _signal(11), _signal(9)
+        ('（信号 signal 11）', '')
+    """
+    number = status & 0x7F
+    return f"（信号 signal {number}）" if number not in (0, 9) else ""
