@@ -15,6 +15,7 @@ from hero_course.errors import CourseError
 __all__ = ["execute_notebook", "share_outputs"]
 
 CELL_SECONDS = 120
+_WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def execute_notebook(notebook: NotebookNode, folder: Path, root: Path, chapter: Chapter) -> None:
@@ -35,7 +36,15 @@ def execute_notebook(notebook: NotebookNode, folder: Path, root: Path, chapter: 
         raise chapter.error(
             line, f"the reader's edition fails here: {error.ename}: {error.evalue}", "mend the cell"
         ) from error
+    _drop_widgets(notebook)
+
+
+def _drop_widgets(notebook: NotebookNode) -> None:
+    """Take out views of widgets: without a kernel they show nothing, and their ids differ each time."""
     notebook.metadata.pop("widgets", None)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if _WIDGET not in output.get("data", {})]
 
 
 def share_outputs(executed: NotebookNode, other: NotebookNode) -> None:
