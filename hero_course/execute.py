@@ -25,7 +25,7 @@ def execute_notebook(notebook: NotebookNode, folder: Path, root: Path, chapter: 
         SourceError: for a cell that fails, at its line of the chapter.
     """
     client = NotebookClient(
-        notebook, timeout=CELL_SECONDS, kernel_name="python3", record_timing=False,
+        notebook, timeout=CELL_SECONDS, kernel_name="python3", record_timing=False, coalesce_streams=True,
         resources={"metadata": {"path": str(folder)}}, extra_arguments=["--IPKernelApp.log_level=40"],
     )
     try:
