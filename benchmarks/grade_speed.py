@@ -47,6 +47,11 @@ sys.path.insert(0, os.getcwd())
 import numpy, torch
 from hero_course.rehearsal import _run
 torch.set_num_threads(1)
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+InteractiveShell.instance(
+    config=Config({"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor"}})
+)
 jobs = json.load(open(sys.argv[1]))
 def once(cells):
     began = time.perf_counter()

@@ -42,7 +42,11 @@ def grade(course: Path, *words: str, **more: str) -> subprocess.Popen[str]:
 
 
 def finished(process: subprocess.Popen[str]) -> str:
-    printed, _ = process.communicate(timeout=300)
+    try:
+        printed, _ = process.communicate(timeout=240)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        printed, _ = process.communicate()
     assert process.returncode == 0, printed
     return printed
 

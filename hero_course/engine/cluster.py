@@ -17,6 +17,7 @@ from hero_course.engine.examination import Examination
 from hero_course.engine.limits import Limits
 from hero_course.engine.plan import Job
 from hero_course.engine.pool import Lane
+from hero_course.engine.session import NotGradedError
 
 __all__ = ["Assignment", "Cluster"]
 
@@ -63,7 +64,7 @@ class Cluster:
 
     def __init__(self, address: str, assignment: Assignment) -> None:
         self._client = Client(address)
-        self._assignment = self._client.scatter(assignment, broadcast=True)
+        self._assignment = assignment  # goes with each submission: data that a lost worker held would be lost, too
 
     @property
     def lanes(self) -> int:
@@ -83,11 +84,13 @@ class Cluster:
 
 
 def _settle(done: Future[Outputs], found: Any) -> None:
-    error = found.exception() if found.status != "finished" else None
-    if error is not None:
+    """Hand over what became of a submission, whatever it is: somebody waits for it."""
+    try:
+        done.set_result(found.result(timeout=600))
+    except Exception as error:
         done.set_exception(error)
-    else:
-        done.set_result(found.result())
+    except BaseException as error:  # a cancelled future's error is no Exception
+        done.set_exception(NotGradedError(f"the cluster gave it up: {type(error).__name__}"))
 
 
 class _Keeper:

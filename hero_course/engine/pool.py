@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -53,8 +54,8 @@ class Lane:
         try:
             send(connection, pickle.dumps(self._examination))
             send(connection, pickle.dumps(None))
-            return decode(receive(connection, 1 << 20))["modules"]
-        except EOFError:
+            return decode(receive(connection, 1 << 20, time.monotonic() + 180))["modules"]
+        except (EOFError, TimeoutError):
             return []
         finally:
             connection.close()
