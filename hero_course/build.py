@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 from hero_course.chapter import LANGUAGES, Chapter
 from hero_course.compile import Known, instructor_notebook, reader_notebook, render
 from hero_course.course import chapter_named, read_chapters
-from hero_course.edition import EDITION_FOLDER, edition_files
+from hero_course.edition import EDITION_FOLDER, SHEET, edition_files
 from hero_course.execute import execute_notebook, share_outputs
 from hero_course.quantities import check_claims_shown, check_quantities
 from hero_course.rehearsal import CellRun, rehearse, without_examples
@@ -29,7 +29,6 @@ from hero_course.variants import Variant, read_misconceptions
 
 __all__ = ["build"]
 
-SHEET = "fingerprints.json"
 
 
 def build(root: Path, names: list[str] | None = None, say: Callable[[str], None] = print) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pprint
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from hero_course.chapter import Cell, Chapter
 from hero_course.solutions import BEGIN, END, HIDDEN_BEGIN, HIDDEN_END, Solution, stub
 
-__all__ = ["claims_table", "instructor_notebook", "reader_notebook", "render", "solved_cell"]
+__all__ = ["claims_table", "instructor_notebook", "reader_notebook", "render", "right_answer", "solved_cell"]
 
 _KERNEL = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -94,6 +93,14 @@ def solved_cell(cell: Cell, solutions: Mapping[str, Solution], body: str | None 
     return f"@replaces({solution.owner})\n{body or solution.source}"
 
 
+def right_answer(cell: Cell, solutions: Mapping[str, Solution]) -> str:
+    """The reference answer to an exercise or prediction, as a learner would have written it."""
+    if cell.kind == "prediction":
+        return f"{cell.key} = {cell.options['answer']}"
+    lines = solved_cell(cell, solutions).splitlines()
+    return "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
+
+
 def _guide(person: str, lang: str) -> str:
     """What stands below a chapter's title: how to use the notebook."""
     return (_GUIDES / f"{person}.{lang}.md").read_text(encoding="utf-8").rstrip()
@@ -103,16 +110,19 @@ def _source(cell: Cell, solutions: Mapping[str, Solution], known: Mapping[str, K
     if cell.kind == "exercise":
         return solved_cell(cell, solutions)
     if cell.kind == "prediction":
-        return f"{BEGIN}\n{cell.key} = {cell.options['answer']}\n{END}"
+        return f"{BEGIN}\n{right_answer(cell, solutions)}\n{END}"
     if cell.kind == "hidden":
-        marks = pprint.pformat(json.loads(json.dumps(known.get(cell.key, {}))), width=110, sort_dicts=True)
-        points = cell.options["points"]
-        caption = f"# hidden · {cell.options['about']} · {points} point{'s' if points > 1 else ''}"
+        marks = pprint.pformat(known.get(cell.key, {}), width=110, sort_dicts=True)
+        caption = f"# hidden · {cell.options['about']} · {_points(cell)}"
         return "\n".join([caption, HIDDEN_BEGIN, f"known = {marks}", cell.source, HIDDEN_END])
     if cell.kind == "check":
-        points = cell.options["points"]
-        return f"# check · {points} point{'s' if points > 1 else ''}\n{cell.source}"
+        return f"# check · {_points(cell)}\n{cell.source}"
     return cell.source
+
+
+def _points(cell: Cell) -> str:
+    points = cell.options["points"]
+    return f"{points} point{'s' if points > 1 else ''}"
 
 
 def _nbgrader(cell: Cell) -> dict[str, Any]:

@@ -10,9 +10,10 @@ from hero_course.chapter import Chapter
 from hero_course.errors import CourseError
 from hero_course.solutions import Solution, without_solutions
 
-__all__ = ["EDITION_FOLDER", "edition_files", "require_edition"]
+__all__ = ["EDITION_FOLDER", "SHEET", "edition_files", "require_edition"]
 
 EDITION_FOLDER = "hero_transformer"
+SHEET = "fingerprints.json"  # beside it: which edition belongs there, and what known mistakes look like
 _NAME = re.compile(r'^EDITION = "reference"$', re.MULTILINE)
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import nbformat
 
-from hero_course.edition import EDITION_FOLDER, require_edition
+from hero_course.edition import EDITION_FOLDER, SHEET, require_edition
 from hero_course.errors import CourseError
 from hero_course.solutions import find_markers
 
 __all__ = ["pack", "release_folder", "write_whole"]
 
-ENVIRONMENT, SHEET = "environment.yml", "fingerprints.json"
+ENVIRONMENT = "environment.yml"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest date that a zip can hold
 
 

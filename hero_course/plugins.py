@@ -61,9 +61,8 @@ class HideHiddenChecks(ClearHiddenTests):
                 if output.output_type == "error" and output.ename not in self._kept:
                     output.traceback = [f"{output.ename}: {output.evalue}"]
         for cell in nb.cells:
-            cell["outputs"] = [_scrub(output, hidden) for output in cell.outputs] if "outputs" in cell else []
-            if cell.cell_type != "code":
-                del cell["outputs"]
+            if cell.cell_type == "code":
+                cell.outputs = [_scrub(output, hidden) for output in cell.outputs]
         return nb, resources
 
 

@@ -128,11 +128,9 @@ def _checks(chapter: Chapter) -> None:
 
 
 def _one_block(chapter: Chapter, cell: Cell) -> None:
-    blocks = [node for node in ast.parse(cell.source).body if isinstance(node, ast.With)]
-    others = [
-        node for node in ast.parse(cell.source).body
-        if not isinstance(node, (ast.With, ast.Import, ast.ImportFrom, ast.Assign))
-    ]
+    body = ast.parse(cell.source).body
+    blocks = [node for node in body if isinstance(node, ast.With)]
+    others = [node for node in body if not isinstance(node, (ast.With, ast.Import, ast.ImportFrom, ast.Assign))]
     call = blocks[0].items[0].context_expr if len(blocks) == 1 else None
     right = (
         isinstance(call, ast.Call)

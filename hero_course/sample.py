@@ -16,11 +16,11 @@ from pathlib import Path
 
 import nbformat
 
-from hero_course.chapter import LANGUAGES, Cell, Chapter
-from hero_course.compile import render, solved_cell
+from hero_course.chapter import LANGUAGES, Chapter
+from hero_course.compile import render, right_answer
 from hero_course.edition import EDITION_FOLDER
 from hero_course.pack import release_folder
-from hero_course.solutions import BEGIN, END, Solution, find_solutions
+from hero_course.solutions import find_solutions
 from hero_course.variants import Variant, read_misconceptions
 
 __all__ = ["Sample", "plan_class", "write_class"]
@@ -50,7 +50,7 @@ def plan_class(root: Path, chapter: Chapter) -> list[Sample]:
     solutions = find_solutions(root / EDITION_FOLDER)
     mistakes = read_misconceptions(chapter, solutions)
     asked = [*chapter.of_kind("exercise"), *chapter.of_kind("prediction")]
-    right = {cell.key: _right(cell, solutions) for cell in asked}
+    right = {cell.key: right_answer(cell, solutions) for cell in asked}
     spread = _spread(mistakes, list(right))
     first = {key: next(one for one in spread if one.exercise == key) for key in islice(right, 2)}
     written = list(chapter.of_kind("exercise"))
@@ -108,14 +108,6 @@ def _submission(release: Path, sample: Sample) -> str:
 def _older(root: Path, name: str) -> list[Path]:
     folders = (root / "submitted").glob(f"sample-*/{name}")
     return [folder for folder in folders if re.fullmatch(r"sample-\d\d", folder.parent.name)]
-
-
-def _right(cell: Cell, solutions: Mapping[str, Solution]) -> str:
-    """The reference answer to an exercise or prediction, as a learner would have written it."""
-    if cell.kind == "prediction":
-        return f"{cell.key} = {cell.options['answer']}"
-    lines = solved_cell(cell, solutions).splitlines()
-    return "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
 
 
 def _spread(mistakes: list[Variant], exercises: list[str]) -> list[Variant]:

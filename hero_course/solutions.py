@@ -62,11 +62,11 @@ def find_markers(path: Path, text: str) -> list[tuple[int, str]]:
     """
     found: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), 1):
-        text = line.strip()
-        if text in _MARKERS:
-            found.append((number, text))
-        elif meant := _meant(text):
-            raise SourceError(path, number, f"misspelt marker {text!r}", f"write {meant!r}")
+        bare = line.strip()
+        if bare in _MARKERS:
+            found.append((number, bare))
+        elif meant := _meant(bare):
+            raise SourceError(path, number, f"misspelt marker {bare!r}", f"write {meant!r}")
     for index, (number, marker) in enumerate(found):
         partner = found[index + 1][1] if index + 1 < len(found) else None
         begins = index % 2 == 0

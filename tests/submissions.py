@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from hero_course.chapter import Chapter, read_chapter
-from hero_course.compile import solved_cell
+from hero_course.compile import right_answer
 from hero_course.solutions import find_solutions
 from hero_course.variants import Variant, read_misconceptions, read_variants
 
@@ -25,11 +25,8 @@ class Class:
         self.course, self.name = course, name
         solutions = find_solutions(course / "hero_transformer")
         self.chapter: Chapter = read_chapter(course / "chapters" / name / "chapter.md")
-        self.right = {
-            cell.key: solved_cell(cell, solutions).replace("    ### BEGIN SOLUTION\n", "").replace("    ### END SOLUTION", "")
-            for cell in self.chapter.of_kind("exercise")
-        }
-        self.right |= {cell.key: f"{cell.key} = {cell.options['answer']}" for cell in self.chapter.of_kind("prediction")}
+        asked = [*self.chapter.of_kind("exercise"), *self.chapter.of_kind("prediction")]
+        self.right = {cell.key: right_answer(cell, solutions) for cell in asked}
         styles = read_variants(ROOT / "tests" / "right_answers" / f"{name}.py", self.chapter, solutions)
         self.styles = {key: [v.code for v in styles if v.exercise == key] or [self.right[key]] for key in self.right}
         self.mistakes = {variant.id: variant for variant in read_misconceptions(self.chapter, solutions)}
