@@ -10,10 +10,13 @@ from pathlib import Path
 
 import nbgrader
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
-from nbgrader.converters import GenerateAssignment
-from nbgrader.preprocessors import ClearSolutions, GetGrades
+from nbgrader.converters import Autograde, GenerateAssignment
+from nbgrader.preprocessors import CheckCellMetadata, ClearSolutions, Execute, GetGrades, OverwriteCells
 
 import hero_course
+from hero_course.engine.execute import HeroExecute
+from hero_course.engine.restore import RestoreCells
+from hero_course.engine.salvage import SalvagingExporter
 from hero_course.plugins import ClearSolutionsByCell, FeedbackStyle, HideHiddenChecks, RequireEdition
 
 c = get_config()  # noqa: F821  (given by traitlets)
@@ -34,8 +37,8 @@ c.CourseDirectory.root = str(root)
 c.CourseDirectory.course_id = "hero_transformer"
 c.CourseDirectory.source_directory = f"source/{lang}"
 c.CourseDirectory.release_directory = f"release/{lang}"
-# One writer at a time; a second one waits for it instead of failing.
-c.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}?timeout=60"
+# One writer at a time; a second one waits for it instead of failing. HERO_DB may name a PostgreSQL database.
+c.CourseDirectory.db_url = os.environ.get("HERO_DB", f"sqlite:///{root / 'gradebook.db'}?timeout=60")
 
 # Release: each cell's own stub, and never without the learner's edition of the package.
 stock = GenerateAssignment().preprocessors
@@ -46,9 +49,34 @@ c.GenerateAssignment.preprocessors = [RequireEdition] + [
 # Grade: a warning on stderr costs nothing; only a check's failure does.
 c.IgnorePattern.enabled = True
 c.IgnorePattern.pattern = r"(?s).*"
-c.Execute.timeout = 60
-c.Execute.shutdown_kernel = "immediate"
-c.Execute.extra_arguments = ["--IPKernelApp.log_level=40"]
+
+if os.environ.get("HERO_ENGINE") == "stock":  # nbgrader's own way, to compare with: learners' code beside the checks
+    c.Execute.timeout = 60
+    c.Execute.shutdown_kernel = "immediate"
+    c.Execute.extra_arguments = ["--IPKernelApp.log_level=40"]
+else:
+    # Learners' code in a sandboxed process, checks in another; see docs/grading.md.
+    c.Autograde.exporter_class = SalvagingExporter
+    c.Autograde.pre_convert_hook = "hero_course.engine.salvage.offer_notebook"
+    # What RestoreCells leaves is the instructor's but for the answers, so nothing else is left to clear or to check.
+    c.Autograde.sanitize_preprocessors = [RestoreCells, OverwriteCells]
+    c.Autograde.autograde_preprocessors = [
+        HeroExecute if one is Execute else one
+        for one in Autograde().autograde_preprocessors
+        if one is not CheckCellMetadata
+    ]
+    c.SalvagingExporter.optimistic_validation = True  # once, after the last step
+    c.HeroExecute.sandbox = os.environ.get("HERO_SANDBOX", "bubblewrap")  # or none
+    c.HeroExecute.cell_seconds = 60  # wall time of one cell, or of one check
+    c.HeroExecute.total_seconds = 300  # wall time of one notebook
+    c.HeroExecute.memory_megabytes = 4096  # address space of each process
+    c.HeroExecute.processes = 64
+    c.HeroExecute.file_megabytes = 64
+    c.HeroExecute.disk_megabytes = 64
+    c.HeroExecute.output_kilobytes = 1024  # of one cell
+    c.HeroExecute.answer_megabytes = 64  # of one returned value
+    c.HeroExecute.examples = "needed"  # untouched worked examples run where the learner's own code needs one; or all
+    c.HeroExecute.restarts = 32  # of a process that the learner's code ended
 
 # Feedback: no hidden check, and formulas that need no network.
 c.GenerateFeedback.preprocessors = [GetGrades, HideHiddenChecks, CSSHTMLHeaderPreprocessor, FeedbackStyle]

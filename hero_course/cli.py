@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +20,9 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     help="Build the book, hand a chapter out, grade a class and look at its results. Run inside the course's folder.",
-    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
 )
 
 ChapterName = Annotated[str, typer.Argument(metavar="CHAPTER", help="Folder name or number: 05_decoder_block, or 5.")]
@@ -90,6 +93,12 @@ def grade(
         list[str] | None, typer.Option(metavar="ID", help="Grade this learner only; may be given several times.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Grade again what has not changed, too.")] = False,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run the submissions on this Dask cluster, tcp://host:8786.")
+    ] = None,
+    without_sandbox: Annotated[
+        bool, typer.Option("--without-sandbox", help="Go on without bubblewrap: learners' code then runs as you.")
+    ] = False,
 ) -> None:
     """Grade submitted/*/CHAPTER with nbgrader and write feedback; what is graded and unchanged is left as it is.
 
@@ -102,6 +111,8 @@ def grade(
     from hero_course.grade import Grader, submitters
     from hero_course.quiet import LOG, quietly
 
+    if without_sandbox:
+        os.environ["HERO_SANDBOX"] = "none"
     root, name = _root_and_name(chapter)
     console = Console()
     learners = _asked(learner, submitters(root, name), name)
@@ -109,9 +120,11 @@ def grade(
     with quietly(root / LOG):
         if grader.enter_assignment():
             console.print(f"{name}: its checks were put into the gradebook (generate_assignment)", highlight=False)
-        failures = _grade_all(grader, learners, force, console)
+        failures = _grade_all(grader, learners, force, console, dask)
+    for one, reason in grader.unreadable.items():
+        console.print(Text.assemble((f"{one}: ", "bold"), (f"0: {reason}", "yellow")), soft_wrap=True)
     for one, reason in failures.items():
-        console.print(Text.assemble((f"{one}: ", "bold"), (reason, "red")), soft_wrap=True)
+        console.print(Text.assemble((f"{one}: not graded: ", "bold"), (reason, "red")), soft_wrap=True)
     if failures:
         raise typer.Exit(1)
 
@@ -156,7 +169,7 @@ def _asked(wanted: list[str] | None, there: list[str], name: str) -> list[str]:
     return sorted(set(wanted)) if wanted else there
 
 
-def _grade_all(grader: Grader, learners: list[str], force: bool, console: Console) -> dict[str, str]:
+def _grade_all(grader: Grader, learners: list[str], force: bool, console: Console, dask: str | None) -> dict[str, str]:
     """Grade those who need it under a progress bar; for each who could not be graded, why."""
     from hero_course.show import grading_bar
 
@@ -166,11 +179,10 @@ def _grade_all(grader: Grader, learners: list[str], force: bool, console: Consol
     failures: dict[str, str] = {}
     with grading_bar(console) as bar:
         task = bar.add_task("grading", total=len(waiting), failed=0)
-        for one in waiting:
-            bar.update(task, description=one)
-            if reason := grader.grade(one):
+        for one, reason in grader.grade_all(waiting, runs=grader.runs(dask=dask) if dask and waiting else None):
+            if reason:
                 failures[one] = reason
-            bar.update(task, advance=1, failed=len(failures))
+            bar.update(task, description=one, advance=1, failed=len(failures))
         bar.update(task, description="graded")
     return failures
 

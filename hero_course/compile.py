@@ -50,6 +50,10 @@ def instructor_notebook(
             metadata["tags"] = cell.options["tags"]
         if cell.kind in ("exercise", "prediction"):
             metadata["hero"] = {"stub": stub(cell.key) if cell.kind == "exercise" else f"{cell.key} = ..."}
+        if cell.kind == "exercise":
+            metadata["hero"]["target"] = cell.options["exercise"]
+        if cell.exercise:
+            metadata["hero"] = {"about": cell.exercise}
         if cell.kind not in ("prose", "code"):
             metadata["nbgrader"] = _nbgrader(cell)
         cells.append(make(source, id=cell.key, metadata=metadata))

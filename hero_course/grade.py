@@ -1,4 +1,4 @@
-"""Grade a class with nbgrader's own converters, learner by learner, in this one process."""
+"""Grade a class with nbgrader's own converters, learner by learner; the engine runs the submissions ahead."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import logging
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nbformat
 from nbgrader.api import Gradebook, MissingEntry
@@ -18,8 +19,15 @@ from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 
 from hero_course.course import nbgrader_config
+from hero_course.engine.ahead import Ahead
+from hero_course.engine.execute import HeroAutograde, HeroExecute, run_with
+from hero_course.engine.pool import Pool
+from hero_course.engine.salvage import salvage
 from hero_course.errors import CourseError
 from hero_course.quiet import LOG
+
+if TYPE_CHECKING:
+    from hero_course.engine.cluster import Cluster
 
 __all__ = ["Grader", "submitters"]
 
@@ -39,6 +47,8 @@ class Grader:
         name: the chapter's folder name.
         lang: whose ``source/`` the checks are taken from; submissions may be in either language.
 
+    ``unreadable`` has the learners whose file could not be read, and why; they score 0.
+
     Raises:
         CourseError: if the chapter was not built.
     """
@@ -49,6 +59,8 @@ class Grader:
         if not self._notebook.is_file():
             raise CourseError(f"{name} is not built: {self._notebook} is missing. Remedy: run hero build {name}")
         self.config = nbgrader_config(root, lang)
+        self.unreadable: dict[str, str] = {}
+        self._engine = HeroExecute in self.config.Autograde.get("autograde_preprocessors", [])
 
     @property
     def _notebook(self) -> Path:
@@ -69,7 +81,7 @@ class Grader:
         if self._entered() == _checks(self._notebook):
             return False
         with tempfile.TemporaryDirectory() as folder:
-            error = self._run(GenerateAssignment, release_directory=folder)
+            error = self.convert(GenerateAssignment, release_directory=folder)
         if error:
             raise CourseError(f"nbgrader did not take {self.name} into the gradebook: {error}. See {LOG}")
         return True
@@ -79,15 +91,50 @@ class Grader:
         receipt = self._folder("autograded", learner) / RECEIPT
         return receipt.is_file() and receipt.read_text(encoding="utf-8") == self._inputs(learner)
 
-    def grade(self, learner: str) -> str | None:
+    def grade_all(
+        self, learners: list[str], feedback: bool = True, runs: Pool | Cluster | None = None
+    ) -> Iterator[tuple[str, str | None]]:
+        """Grade learners one after the other, while the next submissions run beforehand in several lanes.
+
+        Args:
+            learners: whom.
+            feedback: whether to write the feedback, too.
+            runs: what runs the submissions, from `runs`; default two lanes of this machine.
+
+        Yields:
+            Each learner, and None or why there is no result, in one line.
+        """
+        if not self._engine or (len(learners) < 2 and runs is None):
+            yield from ((learner, self.grade(learner, feedback)) for learner in learners)
+            return
+        runs = runs or self.runs(min(2, len(learners)))
+        examples = HeroExecute(config=self.config).examples
+        ahead = Ahead(runs, self.source, self.root / "submitted", examples, 2 * runs.lanes)
+        try:
+            with run_with(ahead.run):
+                for learner in ahead.through(learners):
+                    yield learner, self.grade(learner, feedback)
+        finally:
+            runs.close()
+
+    def runs(self, lanes: int = 2, dask: str | None = None) -> Pool | Cluster:
+        """What runs the submissions: lanes of this machine, or the cluster of a Dask scheduler's address."""
+        assignment = HeroExecute(config=self.config).assignment(self.source)
+        if dask is None:
+            return Pool(assignment, lanes)
+        from hero_course.engine.cluster import Cluster
+
+        return Cluster(dask, assignment)
+
+    def grade(self, learner: str, feedback: bool = True) -> str | None:
         """Grade one learner's submission again and write the feedback.
 
         Returns:
             None, or why there is no result, in one line.
         """
-        error = self._run(Autograde, learner) or self._setup_fault(learner)
-        if error is None:
-            error = self._run(GenerateFeedback, learner)
+        error = self.convert(HeroAutograde if self._engine else Autograde, learner) or self._look_at(learner)
+        if error is None and feedback:
+            error = self.convert(GenerateFeedback, learner)
             error = error and f"graded, but without feedback: {error}"
         if error is None:
             (self._folder("autograded", learner) / RECEIPT).write_text(self._inputs(learner), encoding="utf-8")
@@ -96,22 +143,26 @@ class Grader:
     def _folder(self, step: str, learner: str) -> Path:
         return self.root / step / learner / self.name
 
-    def _setup_fault(self, learner: str) -> str | None:
-        """Whether the set-up cell failed: then the points say nothing, and the graded notebook is removed."""
+    def _look_at(self, learner: str) -> str | None:
+        """Note that a submission could not be read; in a stock kernel, whether the set-up cell failed.
+
+        Then the points say nothing, and the graded notebook is removed. The engine's examiner has a set-up of its own.
+        """
+        if self._engine:
+            found = salvage(self._folder("submitted", learner), self.name).reason
+            self.unreadable |= {learner: found} if found else {}
+            return None
         folder = self._folder("autograded", learner)
-        notebook = nbformat.read(folder / f"{self.name}.ipynb", as_version=4)
-        for cell in _locked(notebook):
+        for cell in _locked(nbformat.read(folder / f"{self.name}.ipynb", as_version=4)):
             errors = [output for output in cell.get("outputs", []) if output.output_type == "error"]
             if errors and not cell.metadata.nbgrader.grade:
                 shutil.rmtree(folder)
                 return f"the set-up cell failed: {errors[0].ename}: {errors[0].evalue}"[:400]
         return None
 
-    def _run(self, kind: type, learner: str = ".", **places: str) -> str | None:
+    def convert(self, kind: type, learner: str = ".", **places: str) -> str | None:
         """Run one of nbgrader's converters; what went wrong, in one line, or None."""
-        course = CourseDirectory(
-            config=self.config, assignment_id=self.name, student_id=glob.escape(learner), **places
-        )
+        course = CourseDirectory(config=self.config, assignment_id=self.name, student_id=glob.escape(learner), **places)
         faults = _Faults()
         log = logging.Logger("nbgrader", logging.INFO)
         file = logging.FileHandler(self.root / LOG, encoding="utf-8")

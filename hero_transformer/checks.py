@@ -189,7 +189,13 @@ def _describe(error: Exception) -> str:
 
 
 def _learners_line(error: Exception) -> str:
-    """The deepest line of the notebook that the error passed through, past the check's own."""
+    """The deepest line of the notebook that the error passed through, past the check's own.
+
+    Where the answer ran in another process, the error brings its line along, as ``learners_line``.
+    """
+    known = getattr(error, "learners_line", None)
+    if known:
+        return f" (第 {known[0]} 行 line {known[0]}: {known[1]})"
     frames = list(traceback.walk_tb(error.__traceback__))[1:]
     for frame, line in reversed(frames):
         if frame.f_globals.get("__name__") == "__main__":

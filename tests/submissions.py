@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Class:
-    """Makes the submissions of one chapter in a built course."""
+    """Makes the submissions of one chapter in a built course; without worked examples they grade sooner."""
 
-    def __init__(self, course: Path, name: str) -> None:
-        self.course, self.name = course, name
+    def __init__(self, course: Path, name: str, examples: bool = True) -> None:
+        self.course, self.name, self.examples = course, name, examples
         solutions = find_solutions(course / "hero_transformer")
         self.chapter: Chapter = read_chapter(course / "chapters" / name / "chapter.md")
         asked = [*self.chapter.of_kind("exercise"), *self.chapter.of_kind("prediction")]
@@ -42,6 +42,8 @@ class Class:
         notebook = nbformat.read(path, as_version=4)
         for cell in notebook.cells:
             cell.source = answers.get(cell.id, cell.source)
+        if not self.examples:
+            notebook.cells = [c for c in notebook.cells if c.cell_type != "code" or "nbgrader" in c.metadata]
         return notebook
 
     def submit(self, learner: str, notebook: NotebookNode) -> None:
@@ -119,3 +121,11 @@ KINDS: dict[str, Callable[[Class], NotebookNode]] = {
     "stub_left": _stub_left,
     "stub_cell_below": _stub_cell_below,
 }
+
+
+def make(kind: str, room: Class) -> NotebookNode:
+    """A submission of one of these kinds, or with one known mistake and everything else right."""
+    if kind in KINDS:
+        return KINDS[kind](room)
+    mistake = room.mistakes[kind]
+    return room.answered(room.right | {mistake.exercise: mistake.code})

@@ -14,6 +14,7 @@ from nbformat.v4 import new_output
 
 from hero_course.chapter import read_chapter
 from hero_course.cli import main
+from hero_course.gradebook import points_text
 from hero_course.quiet import quietly
 from hero_course.sample import write_class
 
@@ -91,14 +92,20 @@ def graded(course: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
     return root, run(root, "grade", "5")
 
 
-def test_grade_lists_who_could_not_be_graded_and_grades_the_others(graded) -> None:
+def test_grade_lists_whose_file_cannot_be_read_and_grades_the_others(graded) -> None:
     root, done = graded
-    assert (done.returncode, done.stderr) == (1, "")
-    assert "broken: NotJSONError" in done.stdout
-    assert "empty: NbGraderException: No notebooks were matched" in done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "broken: 0: " in done.stdout
+    assert "the file is broken" in done.stdout
+    assert "empty: 0: " in done.stdout
+    assert "there is no notebook" in done.stdout
     assert "its checks were put into the gradebook" in done.stdout
     assert "3/3" in done.stdout
-    assert [path.parent.parent.name for path in (root / "feedback").glob("*/*/*.html")] == ["lin"]
+    assert sorted(path.parent.parent.name for path in (root / "feedback").glob("*/*/*.html")) == [
+        "broken",
+        "empty",
+        "lin",
+    ]
 
 
 def test_report_of_the_graded_class(graded) -> None:
@@ -112,9 +119,20 @@ def test_report_of_the_graded_class(graded) -> None:
     assert named == [cell.key for cell in chapter.of_kind("exercise")][:2]
     most = sum(cell.options["points"] for cell in chapter.of_kind("check", "hidden"))
     assert 0 < int(scores[0]) == sum(map(int, scores[1:])) < most
-    assert done.stdout.count("未批改") == 2
-    assert f"3 learners, 1 graded; mean {scores[0]} of {most} points" in done.stdout
+    assert [line[1] for line in lines if line[0] in ("broken", "empty")] == ["0", "0"]
+    assert f"3 learners, 3 graded; mean {points_text(int(scores[0]) / 3)} of {most} points" in done.stdout
     assert (root / "report" / f"{NAME}.html").is_file()
+
+
+def test_a_check_that_breaks_by_itself_is_no_result_rather_than_zero(grader, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = grader.source / f"{NAME}.ipynb"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("x = torch.linspace(-4, 4, 33", "x = torch.line_space(-4, 4, 33"), encoding="utf-8")
+    grader.enter_assignment()
+    reason = grader.grade("lin")
+    assert reason is not None
+    assert reason.startswith("NotGradedError: the check gelu-tails broke: AttributeError")
+    assert not grader.is_graded("lin")
 
 
 def test_grade_leaves_alone_what_is_graded_and_unchanged(graded) -> None:
@@ -166,6 +184,7 @@ def test_a_failed_setup_is_no_result_rather_than_zero(grader, monkeypatch: pytes
     setup.outputs = [new_output("error", ename="CheckFailed", evalue="✗ the wrong hero_transformer", traceback=[])]
     path.chmod(0o644)
     nbformat.write(notebook, path)
-    monkeypatch.setattr(grader, "_run", lambda kind, learner: None)
+    monkeypatch.setattr(grader, "convert", lambda kind, learner: None)
+    monkeypatch.setattr(grader, "_engine", False)
     assert grader.grade("lin") == "the set-up cell failed: CheckFailed: ✗ the wrong hero_transformer"
     assert not grader.is_graded("lin")

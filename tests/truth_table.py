@@ -1,4 +1,4 @@
-"""The table of docs/grading.md: read it, and write its rows of known mistakes anew.
+"""The tables of docs/grading.md: read them, and write the rows of known mistakes anew.
 
     python tests/truth_table.py     after the chapter's checks or misconceptions.py changed
 
@@ -18,27 +18,38 @@ from hero_course.rehearsal import rehearse, without_examples
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "grading.md"
 CHAPTER = "05_decoder_block"
+ENGINES = ("engine", "stock")
 BEGIN, END = "<!-- truth table -->", "<!-- end of the truth table -->"
+HOSTILE = ("<!-- hostile table -->", "<!-- end of the hostile table -->")
+NO_RESULT, NOT_RUN = "no result", "not run"
 ITS_NAME = "its name"
 
 
 class Row(NamedTuple):
-    """One kind of submission: what it is, the cells that score 0, a part of the message."""
+    """One kind of submission: what it is, and for each engine the cells that score 0 and a part of the message."""
 
     what: str
-    zeros: str
-    message: str
+    zeros: dict[str, str]
+    message: dict[str, str]
 
-    def lost(self, graded: set[str]) -> set[str]:
+    def lost(self, engine: str, graded: set[str]) -> set[str]:
         """The graded cells that score 0; every other one is full."""
-        return {"all": graded, "none": set()}.get(self.zeros, set(re.findall(r"`([\w-]+)`", self.zeros)))
+        zeros = self.zeros[engine]
+        return {"all": graded, "none": set()}.get(zeros, set(re.findall(r"`([\w-]+)`", zeros)))
 
 
-def read_rows() -> dict[str, Row]:
-    """The rows by the submission's name, in order."""
-    table = PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
-    rows = [[cell.strip() for cell in line.strip("| \n").split(" | ")] for line in table.splitlines() if "`" in line]
-    return {name.strip("`"): Row(what, zeros, message) for name, what, zeros, message in rows}
+def read_rows(begin: str = BEGIN, end: str = END) -> dict[str, Row]:
+    """The rows between two marks by the submission's name, in order."""
+    table = PAGE.read_text(encoding="utf-8").partition(begin)[2].partition(end)[0]
+    rows = [[cell.strip() for cell in line.strip("| \n").split(" | ")] for line in table.splitlines() if "| `" in line]
+    return {name.strip("`"): _row(*cells) for name, *cells in rows}
+
+
+def _row(what: str, stock: str, engine: str, message: str) -> Row:
+    """A row as the page has it: ``same``, or what differs and why; ``message (stock: another)``."""
+    said, _, stock_said = message.partition(" (stock: ")
+    zeros = {"stock": stock.partition(": ")[0], "engine": stock if engine == "same" else engine.partition(": ")[0]}
+    return Row(what, zeros, {"stock": stock_said.removesuffix(")") or said, "engine": said})
 
 
 def write_mistakes() -> None:
@@ -52,7 +63,7 @@ def write_mistakes() -> None:
     lines = []
     for mistake in room.mistakes.values():
         lost = [f"`{key}`" for key, run in runs[mistake.id].items() if run.graded and not run.passed]
-        lines.append(f"| `{mistake.id}` | {mistake.name} | {', '.join(lost)} | {ITS_NAME} |")
+        lines.append(f"| `{mistake.id}` | {mistake.name} | {', '.join(lost)} | same | {ITS_NAME} |")
     page = PAGE.read_text(encoding="utf-8")
     head, begin, rest = page.partition(BEGIN)
     table, end, tail = rest.partition(END)

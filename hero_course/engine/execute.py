@@ -1,0 +1,185 @@
+"""The execute step of nbgrader's autograde, by the engine instead of a kernel."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.converters import Autograde
+from nbgrader.converters.base import NbGraderException
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Enum, Float, Integer
+
+from hero_course.engine.assignment import Assignment
+from hero_course.engine.examination import Job
+from hero_course.engine.limits import Limits
+from hero_course.engine.plan import examination_of, steps_of
+from hero_course.engine.pool import grade_here
+from hero_course.engine.restore import RESTORED, instructors, source_folder
+from hero_course.engine.salvage import UNREADABLE
+from hero_course.engine.session import Cell
+
+__all__ = ["HeroAutograde", "HeroExecute", "Run", "digest", "learners_files", "private_paths", "run_with"]
+
+Run = Callable[[Assignment, Job], list[Cell]]
+_PUT_BACK = "（此单元缺失或类型被改，批改时已放回 | this cell was missing or of another kind: it was put back）\n"
+
+
+_run: list[Run] = [grade_here]
+
+
+class run_with:
+    """Let another function run the submissions for the length of a ``with`` block."""
+
+    def __init__(self, run: Run) -> None:
+        self._new = run
+
+    def __enter__(self) -> None:
+        _run.append(self._new)
+
+    def __exit__(self, *error: Any) -> None:
+        _run.pop()
+
+
+class HeroAutograde(Autograde):
+    """nbgrader's Autograde, which takes a folder without any notebook for a submission, too: it scores 0."""
+
+    def init_notebooks(self) -> None:
+        """Find the submissions."""
+        pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
+        self.assignments = {}
+        for folder in glob.glob(pattern):
+            found = glob.glob(os.path.join(glob.escape(folder), "*.ipynb"))
+            self.assignments[folder] = found or [os.path.join(folder, f"{self.coursedir.assignment_id}.ipynb")]
+        if not self.assignments:
+            raise NbGraderException(f"nothing was handed in: {pattern}")
+
+
+class HeroExecute(NbGraderPreprocessor):
+    """Fill in a notebook's outputs: the learner's cells by a worker, the graded ones by an examiner."""
+
+    cell_seconds = Float(60, help="Wall time of one cell of the learner, or of one check.").tag(config=True)
+    total_seconds = Float(300, help="Wall time of the whole notebook.").tag(config=True)
+    memory_megabytes = Integer(4096, help="Address space of each process of the learner.").tag(config=True)
+    processes = Integer(64, help="Processes and threads of the learner at one time.").tag(config=True)
+    file_megabytes = Integer(64, help="Size of one file that the learner writes.").tag(config=True)
+    disk_megabytes = Integer(64, help="Size of all files that the learner writes.").tag(config=True)
+    output_kilobytes = Integer(1024, help="Outputs of one cell.").tag(config=True)
+    answer_megabytes = Integer(64, help="One value that the learner's code returns to a check.").tag(config=True)
+    restarts = Integer(32, help="How often a process that the learner's code ended is replaced.").tag(config=True)
+    examples = Enum(
+        ["needed", "all"], "needed", help="Run untouched worked examples only where the learner's own code needs one."
+    ).tag(config=True)
+    sandbox = Enum(
+        ["bubblewrap", "none"], "bubblewrap", help="What surrounds the learner's code. Points do not depend on it."
+    ).tag(config=True)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits that the configuration sets."""
+        return Limits(
+            self.cell_seconds, self.total_seconds, self.memory_megabytes << 20, self.processes,
+            self.file_megabytes << 20, self.disk_megabytes << 20, self.output_kilobytes << 10,
+            self.answer_megabytes << 20, self.restarts,
+        )  # fmt: skip
+
+    def assignment(self, source: Path) -> Assignment:
+        """The assignment in a folder under ``source/``, as the configuration has it graded."""
+        examination = examination_of(instructors(source), self.examples)
+        return Assignment.of(source, examination, self.limits, self.sandbox == "bubblewrap", private_paths(source))
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Run the notebook.
+
+        Raises:
+            NotGradedError: if the grader itself broke; nbgrader then keeps no result.
+            MissingSandboxError: if bubblewrap is missing and wanted.
+        """
+        source = source_folder(self, resources).resolve()
+        instructor = instructors(source)
+        examination = examination_of(instructor)
+        steps = steps_of(nb, examination, self.examples)
+        reason = nb.metadata.get("hero", {}).get(UNREADABLE)
+        if reason:
+            outputs = [[_unreadable(reason)] if step.check else [] for step in steps]
+        else:
+            job = Job(steps, learners_files(self._handed_in(resources), source))
+            outputs = _run[-1](self.assignment(source), job)
+        checks = {cell.metadata.nbgrader.grade_id: cell for cell in instructor.cells if _graded(cell)}
+        for cell in nb.cells:
+            if cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [], None
+        for number, (step, shown) in enumerate(zip(steps, outputs, strict=True), 1):
+            cell = nb.cells[step.place]
+            if step.check:
+                cell.source = checks[step.check].source
+            if cell.metadata.get("hero", {}).get(RESTORED):
+                shown = [{"output_type": "stream", "name": "stdout", "text": _PUT_BACK}, *shown]
+            cell.outputs = [nbformat.from_dict(one) for one in shown]
+            cell.execution_count = number
+            for one in cell.outputs:
+                if one.output_type == "execute_result":
+                    one.execution_count = number
+        return nb, resources
+
+    def _handed_in(self, resources: Any) -> Path:
+        """The folder that the learner handed in."""
+        course = self.parent.parent.coursedir
+        names = resources["nbgrader"]
+        return Path(course.format_path(course.submitted_directory, names["student"], names["assignment"]))
+
+
+def learners_files(folder: Path, source: Path, most: int = 32 << 20) -> dict[str, bytes]:
+    """The other files that a learner handed in; what the instructor's folder has too is the instructor's.
+
+    Args:
+        folder: what was handed in.
+        source: the instructor's folder.
+        most: so many bytes in all are taken; what is over is left out.
+    """
+    files: dict[str, bytes] = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        hidden = any(part.startswith((".", "__pycache__")) for part in name.parts)
+        ours = name.parts[0] == "hero_transformer" or (source / name).exists()
+        if hidden or ours or path.suffix == ".ipynb" or path.is_symlink() or not path.is_file():
+            continue
+        most -= path.stat().st_size
+        if most >= 0 and len(files) < 1000:
+            files[str(name)] = path.read_bytes()
+    return files
+
+
+def digest(job: Job) -> str:
+    """A short name for a submission's content.
+
+    Example:
+        >>> digest(Job(())) == digest(Job((), {}))
+        True
+    """
+    content = hashlib.sha256(json.dumps([(s.place, s.check, s.source) for s in job.steps]).encode())
+    for name in sorted(job.files):
+        content.update(f"{name}\0".encode() + hashlib.sha256(job.files[name]).digest())
+    return content.hexdigest()
+
+
+def private_paths(source: Path) -> list[str]:
+    """What no worker may see: the course, and the home folder's content."""
+    root = next((one for one in source.parents if (one / "nbgrader_config.py").is_file()), source)
+    return [str(source), str(root / "source"), str(root / "gradebook.db"), str(root / "submitted")]
+
+
+def _graded(cell: NotebookNode) -> bool:
+    return bool(cell.metadata.get("nbgrader", {}).get("grade"))
+
+
+def _unreadable(reason: str) -> dict[str, Any]:
+    line = f"提交的文件读不出来 | what was handed in cannot be read: {reason}"
+    return {"output_type": "error", "ename": "UnreadableError", "evalue": line, "traceback": [line]}

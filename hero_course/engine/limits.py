@@ -1,0 +1,38 @@
+"""What one submission may use; set in ``nbgrader_config.py``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+__all__ = ["Limits"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one submission.
+
+    Args:
+        cell_seconds: wall time of one cell of the learner, or of one check with all its calls.
+        total_seconds: wall time of the whole notebook.
+        memory_bytes: address space of each process.
+        processes: processes and threads at one time.
+        file_bytes: size of one file.
+        disk_bytes: size of all files together, which live in memory.
+        output_bytes: outputs of one cell; what comes after is cut off.
+        answer_bytes: one answer of the learner's code to a check.
+        restarts: how often a process that ended or hung is replaced by a new one.
+    """
+
+    cell_seconds: float = 60.0
+    total_seconds: float = 300.0
+    memory_bytes: int = 4 << 30
+    processes: int = 64
+    file_bytes: int = 64 << 20
+    disk_bytes: int = 64 << 20
+    output_bytes: int = 1 << 20
+    answer_bytes: int = 64 << 20
+    restarts: int = 32
+
+    def as_dict(self) -> dict[str, float | int]:
+        """The limits by name, for JSON."""
+        return asdict(self)

@@ -1,0 +1,109 @@
+"""The warm parents of one assignment: every submission is graded by a child of each."""
+
+from __future__ import annotations
+
+import pickle
+import socket
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hero_course.engine.examination import Examination, Job
+from hero_course.engine.frames import ProtocolError, receive, send
+from hero_course.engine.limits import Limits
+from hero_course.engine.protocol import decode, encode
+from hero_course.engine.session import Cell
+from hero_course.engine.warm import Stage, WarmParent
+
+__all__ = ["NotGradedError", "WarmPair"]
+
+_PATIENCE = 120  # seconds that an examiner may take beside a submission's own time
+
+
+class NotGradedError(Exception):
+    """The grader itself broke: there is no result, which is not the same as no points."""
+
+
+class WarmPair:
+    """A warm parent of workers and one of examiners; several threads may have it grade at the same time.
+
+    Args:
+        source: the assignment's folder under ``source/``, with the edition.
+        examination: its instructor's notebook.
+        limits: of each submission.
+        sandboxed: whether workers run in bubblewrap.
+        absent: paths that no worker may see; looked for from inside.
+    """
+
+    def __init__(
+        self, source: Path, examination: Examination, limits: Limits, sandboxed: bool = True, absent: Sequence[str] = ()
+    ) -> None:
+        self._examination, self._limits = examination, limits
+        self._sandboxed, self._absent = sandboxed, absent
+        self._stage = Stage(source)
+        self._files = self._stage.files
+        self._parents: dict[str, WarmParent] = {}
+        try:
+            for role in ("worker", "examiner"):
+                self._parents[role] = self._start(role)
+        except BaseException:
+            self.close()
+            raise
+
+    def warm_up(self) -> None:
+        """Import what the instructor's notebook imports, before any child has to; it runs once to find out."""
+        try:
+            modules = self._examine(None)["modules"]
+        except NotGradedError:
+            return  # the first submission will say so
+        for role, parent in self._parents.items():
+            if not parent.prepare(modules):
+                parent.close()  # each child imports for itself, then
+                self._parents[role] = self._start(role)
+
+    def _start(self, role: str) -> WarmParent:
+        return WarmParent(role, self._stage, self._limits, self._sandboxed, self._absent)
+
+    def grade(self, job: Job) -> list[Cell]:
+        """The outputs of each step of a submission.
+
+        Raises:
+            NotGradedError: if the grader broke.
+            WarmParentGoneError: if the pair is of no use any more.
+        """
+        return self._examine(Job(job.steps, {**job.files, **self._files}))["outputs"]
+
+    def _examine(self, job: Job | None) -> dict[str, Any]:
+        """Fork an examiner, and workers when it asks for them; what it says at its end."""
+        examiner, examiner_pid = self._parents["examiner"].fork()
+        workers, worker_pid = self._parents["worker"], 0
+        deadline = time.monotonic() + self._limits.total_seconds + _PATIENCE
+        try:
+            send(examiner, pickle.dumps(self._examination))
+            send(examiner, pickle.dumps(job))
+            while (said := decode(receive(examiner, 1 << 32, deadline)))["kind"] != "done":
+                if said["kind"] == "start":
+                    worker, worker_pid = workers.fork()
+                    with worker:
+                        socket.send_fds(examiner, [b"w"], [worker.fileno()])
+                else:
+                    status, worker_pid = workers.end(worker_pid), 0
+                    send(examiner, encode(status))
+        except (OSError, EOFError, ProtocolError) as error:
+            raise NotGradedError(f"the examiner broke: {type(error).__name__}: {error}") from error
+        finally:
+            examiner.close()
+            if worker_pid:
+                workers.end(worker_pid)
+            self._parents["examiner"].end(examiner_pid)
+        if "fault" in said:
+            raise NotGradedError(said["fault"])
+        return said
+
+    def close(self) -> None:
+        """End the warm parents and remove what they were given."""
+        for parent in self._parents.values():
+            parent.close()
+        self._parents = {}
+        self._stage.close()

@@ -1,0 +1,227 @@
+"""Exercises as the examiner sees them: functions whose every call is made in the worker.
+
+What comes back is plain data. It becomes values, exceptions and changed arguments here, each checked first.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+import torch
+from torch.autograd.function import once_differentiable
+
+from hero_course.engine.payload import dump
+from hero_course.engine.protocol import Remote, tensors_in
+from hero_course.engine.session import GraderFault
+from hero_course.engine.worker import PACKAGE
+
+__all__ = ["AnswerError", "Ask", "StandIns", "call", "plain"]
+
+_NAME = re.compile(r"[^\W\d]\w{0,59}")
+
+
+class AnswerError(RuntimeError):
+    """The learner's process gave no answer, or none that is plain data."""
+
+
+class Ask(Protocol):
+    """Asks the worker: what to do, with what; its answer, a dictionary of plain data."""
+
+    def __call__(self, do: str, **more: Any) -> dict[str, Any]: ...
+
+
+class StandIns:
+    """Finds what a check has put in the place of the package's own parts, whichever way."""
+
+    def __init__(self) -> None:
+        self._package = [(name, vars(sys.modules[name])) for name in sys.modules if name.partition(".")[0] == PACKAGE]
+        self._before = dict(self._parts())
+
+    def current(self) -> dict[str, Any]:
+        """For each name that means something else than before, what it means now; exercises are left out."""
+        return {
+            name: value
+            for (module, name), value in self._parts()
+            if self._before.get((module, name), value) is not value and not _is_exercise(value)
+        }
+
+    def _parts(self) -> Iterator[tuple[tuple[str, str], Any]]:
+        for module, parts in self._package:
+            for name, value in parts.items():
+                if not name.startswith("__"):
+                    yield (module, name), value
+
+
+def _is_exercise(value: Any) -> bool:
+    return any(mark in getattr(value, "__dict__", {}) for mark in ("replaced", "stub"))  # as `replaces` leaves them
+
+
+def call(ask: Ask, target: str, args: tuple, kwargs: dict[str, Any], parts: dict[str, Any], barred: bool) -> Any:
+    """Call an exercise in the worker.
+
+    Args:
+        ask: how the worker is asked.
+        target: the exercise's place in the package.
+        args: its positional arguments.
+        kwargs: its named arguments.
+        parts: what stands in for other parts during the call.
+        barred: whether the functions that are the answer itself are refused.
+
+    Returns:
+        What the learner's code returned, as plain data; tensors are joined to the graph of their inputs.
+
+    Raises:
+        AnswerError: if there is no proper answer.
+        GraderFault: if the arguments cannot be sent.
+        Exception: what the learner's code raised, as far as its type is known here.
+    """
+    try:
+        content, tensors = dump((args, kwargs, parts))
+    except Exception as error:
+        raise GraderFault(f"the arguments of {target} cannot be sent: {error}") from error
+    answer = ask(
+        "call",
+        target=target,
+        content=content,
+        barred=barred,
+        random=torch.get_rng_state().numpy().tobytes(),
+        grad=torch.is_grad_enabled(),
+    )
+    _copy_back(answer.get("changed"), tensors)
+    if answer.get("drew") is True:
+        torch.rand(1)  # as the learner's code did: the next draw is another one
+    if "raised" in answer:
+        raise _exception(answer)
+    value = plain(ask, answer.get("value"))
+    value, own = _with_own(answer, value, tensors)
+    return _joined(ask, answer, value, own, [one for one in tensors if one.requires_grad])
+
+
+def plain(ask: Ask, value: Any) -> Any:
+    """A value of the worker's, with iterators that ask for each item."""
+    return _items(ask, value.number) if isinstance(value, Remote) else value
+
+
+def _items(ask: Ask, number: int) -> Iterator[Any]:
+    while True:
+        answer = ask("next", iterator=number)
+        if "raised" in answer:
+            raise _exception(answer)
+        if answer.get("stop") is True:
+            return
+        yield plain(ask, answer.get("value"))
+
+
+def _copy_back(changed: Any, tensors: list[torch.Tensor]) -> None:
+    if not isinstance(changed, dict):
+        raise AnswerError("the answer says nothing about its arguments")
+    for number, new in changed.items():
+        if type(number) is not int or not 0 <= number < len(tensors) or not isinstance(new, torch.Tensor):
+            raise AnswerError("the answer changes an argument that there is not")
+        old = tensors[number]
+        if new.dtype != old.dtype:
+            raise AnswerError("the type of an argument was changed in place")
+        with torch.no_grad():
+            if new.shape == old.shape:
+                old.copy_(new)
+            else:
+                old.data = new
+
+
+def _exception(answer: dict[str, Any]) -> Exception:
+    """An exception of the learner's: of the nearest type that is known here, under its own name."""
+    names = answer["raised"]
+    if not isinstance(names, list) or not names or not all(isinstance(one, str) for one in names):
+        return AnswerError("an exception without a name")
+    base = next((kind for kind in map(_known, names) if kind is not None), Exception)
+    name = names[0] if _NAME.fullmatch(names[0]) else "Exception"
+    message = answer.get("message")
+    text = " ".join(message.split()) if isinstance(message, str) else "?"
+    kind = base if base.__name__ == name else type(name, (base,), {"__init__": Exception.__init__, "__str__": _text})
+    try:
+        error = kind(text)
+    except TypeError:
+        error = RuntimeError(text)  # a type that needs more than a message, such as UnicodeDecodeError
+    line = answer.get("line")
+    if isinstance(line, tuple) and len(line) == 2 and type(line[0]) is int and type(line[1]) is str:
+        error.learners_line = line  # type: ignore[attr-defined]
+    return error
+
+
+def _text(error: Exception) -> str:
+    return str(error.args[0]) if error.args else ""
+
+
+def _known(name: str) -> type[Exception] | None:
+    ours = name in ("BarredAnswer", "NotWrittenError")
+    kind = getattr(sys.modules.get(f"{PACKAGE}.exercise") if ours else builtins, name, None)
+    return kind if isinstance(kind, type) and issubclass(kind, Exception) else None
+
+
+class _Joined(torch.autograd.Function):
+    """Joins tensors that the worker computed to the graph of its inputs; their gradient is asked for there."""
+
+    @staticmethod
+    def forward(ctx: Any, gradient: Callable, found: list[torch.Tensor], *inputs: torch.Tensor) -> Any:
+        ctx.gradient, ctx.shapes = gradient, [one.shape for one in inputs]
+        return tuple(one.clone() for one in found)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        found = ctx.gradient(list(gradients))
+        fits = isinstance(found, list) and len(found) == len(ctx.shapes)
+        if not fits or not all(
+            one is None or (isinstance(one, torch.Tensor) and one.shape == shape and one.is_floating_point())
+            for one, shape in zip(found, ctx.shapes, strict=True)
+        ):
+            raise AnswerError("the gradient has not the shape of its argument")
+        return (None, None, *found)
+
+
+def _with_own(answer: dict[str, Any], value: Any, tensors: list[torch.Tensor]) -> tuple[Any, set[int]]:
+    """The value, with the arguments themselves where the learner's code returned them; and their ids."""
+    same, found = answer.get("same"), tensors_in(value)
+    if not isinstance(same, dict):
+        raise AnswerError("the answer does not say which of its tensors are arguments")
+    own: dict[int, torch.Tensor] = {}
+    for place, number in same.items():
+        if type(place) is not int or type(number) is not int:
+            raise AnswerError("a place that is no number")
+        if not 0 <= place < len(found) or not 0 <= number < len(tensors):
+            raise AnswerError("the answer names an argument that there is not")
+        own[id(found[place])] = tensors[number]
+    return _replaced(value, own), {id(one) for one in own.values()}
+
+
+def _joined(ask: Ask, answer: dict[str, Any], value: Any, own: set[int], inputs: list[torch.Tensor]) -> Any:
+    """The value, its tensors joined to the graph of the inputs where the worker's were; arguments stay themselves."""
+    found, marks = tensors_in(value), answer.get("grad")
+    if not torch.is_grad_enabled() or not inputs or marks is None or not found:
+        return value
+    if not isinstance(marks, list) or len(marks) != len(found):
+        raise AnswerError("the answer does not say which tensors have a gradient")
+    chosen = [one for one, mark in zip(found, marks, strict=True) if mark is True and one.is_floating_point()]
+    if not chosen or sum(mark is True for mark in marks) != len(chosen) or own & {id(one) for one in chosen}:
+        return value
+
+    def gradient(weights: list[torch.Tensor]) -> Any:
+        reply = ask("vjp", call=answer["to"], gradients=weights)
+        if "raised" in reply:
+            raise _exception(reply)
+        return reply.get("value")
+
+    joined = iter(_Joined.apply(gradient, chosen, *inputs))
+    return _replaced(value, {id(one): next(joined) for one in chosen})
+
+
+def _replaced(value: Any, new: dict[int, torch.Tensor]) -> Any:
+    if isinstance(value, (tuple, list)):
+        return type(value)(_replaced(one, new) for one in value)
+    if isinstance(value, dict):
+        return {name: _replaced(one, new) for name, one in value.items()}
+    return new.get(id(value), value) if isinstance(value, torch.Tensor) else value

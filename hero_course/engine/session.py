@@ -1,0 +1,193 @@
+"""Lead one submission from its first cell to its last: the worker runs the learner's cells, the checks are run here.
+
+Runs in the examiner's process, which is trusted and asks the driver for a worker whenever it needs one.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import socket
+import time
+from typing import Any, Protocol
+
+from hero_course.engine.examination import Job, Step
+from hero_course.engine.frames import ProtocolError, receive, send
+from hero_course.engine.limits import Limits
+from hero_course.engine.protocol import MIME, decode
+
+__all__ = ["Cell", "Gone", "GraderFault", "Session", "Workers"]
+
+_GRACE = 2.0  # seconds between the worker's own alarm and the end of our patience
+_MORE = 1 << 20  # bytes of a frame beside its content
+Cell = list[dict[str, Any]]
+
+
+class GraderFault(BaseException):
+    """The grader itself broke: nobody's points depend on it. No Exception, so that no check takes it for an answer."""
+
+
+class Gone(Exception):
+    """The worker is not there any more; the message says why, in both languages."""
+
+
+class Workers(Protocol):
+    """Where workers come from, one at a time."""
+
+    def start(self) -> socket.socket: ...
+
+    def end(self) -> int:
+        """End the worker; how it had ended by itself, as `os.waitpid` has it."""
+
+
+class Session:
+    """The learner's side of one submission.
+
+    Args:
+        workers: where the worker comes from.
+        limits: what the submission may use.
+        job: the submission.
+    """
+
+    def __init__(self, workers: Workers, limits: Limits, job: Job) -> None:
+        self._workers, self._limits, self._job = workers, limits, job
+        self._worker: socket.socket | None = None
+        self._skipped: set[int] = set()
+        self._starts = 0
+        self._deadline = time.monotonic() + limits.total_seconds
+
+    @property
+    def cell_deadline(self) -> float:
+        """When a cell that starts now must be at its end."""
+        return time.monotonic() + min(self._limits.cell_seconds, self._left())
+
+    def run(self, number: int, step: Step) -> Cell:
+        """Run a learner's cell; its outputs.
+
+        Args:
+            number: the step's place among the steps.
+            step: the cell.
+
+        Raises:
+            GraderFault: if the grader itself broke.
+        """
+        try:
+            self._need_worker(number)
+            return self._run_in_worker(step)
+        except Gone as error:
+            self._skipped.add(number)
+            return [_error("CellEnded", str(error))]
+
+    def ask(self, number: int, request: bytes, deadline: float) -> bytes:
+        """What the worker answers to a request of a check.
+
+        Args:
+            number: the check's place among the steps.
+            request: a pickle.
+            deadline: the latest time for the answer.
+
+        Raises:
+            Gone: if there is no answer.
+            GraderFault: if the grader itself broke.
+        """
+        self._need_worker(number)
+        return self._ask(request, self._limits.answer_bytes, deadline)
+
+    def _run_in_worker(self, step: Step) -> Cell:
+        seconds = min(self._limits.cell_seconds, self._left())
+        request = {"number": 0, "do": "run", "with": {"source": step.source, "seconds": seconds}}
+        content = self._ask(pickle.dumps(request), 4 * self._limits.output_bytes + _MORE, time.monotonic() + seconds)
+        try:
+            return _clean(decode(content))
+        except (ProtocolError, RecursionError, KeyError, TypeError, AttributeError) as error:
+            self.drop_worker()
+            raise Gone("代码扰乱了批改程序的通信 | the code disturbed the grader's connection") from error
+
+    def _ask(self, request: bytes, limit: int, deadline: float) -> bytes:
+        """Send the worker a request and wait for its answer."""
+        assert self._worker is not None
+        try:
+            self._worker.settimeout(_GRACE)
+            send(self._worker, request)
+            return receive(self._worker, limit, deadline + _GRACE)
+        except TimeoutError:
+            reason = "代码没有在规定时间内结束 | the code did not end in time"
+        except (OSError, EOFError):
+            reason = "代码让进程结束了 | the code ended its own process"
+        except ProtocolError:
+            reason = "代码的回答太大 | the code's answer is too large"
+        ended = self.drop_worker()
+        raise Gone(reason + _signal(ended))
+
+    def _need_worker(self, number: int) -> None:
+        """Have a worker that has run all earlier cells, but for those that ended an earlier one."""
+        while True:
+            if self._left() <= 0:
+                self.drop_worker()
+                raise Gone("整份笔记本的时间用完了 | the time for the whole notebook is used up")
+            if self._worker is not None:
+                return
+            if self._starts > self._limits.restarts:
+                raise Gone("代码太多次让进程结束 | the code ended its process too often")
+            self._start_worker()
+            for earlier, step in enumerate(self._job.steps[:number]):
+                if step.check is None and earlier not in self._skipped:
+                    try:
+                        self._run_in_worker(step)
+                    except Gone:
+                        self._skipped.add(earlier)
+                        break
+
+    def _start_worker(self) -> None:
+        self._starts += 1
+        try:
+            self._worker = self._workers.start()
+            hello = json.loads(receive(self._worker, 1 << 16, time.monotonic() + 60))
+            if hello["fault"]:
+                raise GraderFault(f"the sandbox is not on: {hello['fault']}")
+            send(self._worker, pickle.dumps(dict(self._job.files)))
+        except (OSError, EOFError, ProtocolError, ValueError) as error:
+            raise GraderFault(f"a worker did not start: {type(error).__name__}: {error}") from error
+
+    def drop_worker(self) -> int:
+        """End the worker, if there is one; how it had ended by itself."""
+        if self._worker is None:
+            return 0
+        self._worker.close()
+        self._worker = None
+        return self._workers.end()
+
+    def _left(self) -> float:
+        return self._deadline - time.monotonic()
+
+
+def _clean(answer: Any) -> Cell:
+    """Outputs as a notebook may hold them, from a worker's answer; whatever else is in it is dropped."""
+    cells: Cell = []
+    for item in answer["outputs"][:1000]:
+        kind = item["output_type"]
+        if kind == "stream" and item["name"] in ("stdout", "stderr"):
+            cells.append({"output_type": kind, "name": item["name"], "text": str(item["text"])})
+        elif kind == "error":
+            lines = [str(line) for line in item["traceback"]]
+            cells.append(_error(str(item["ename"]), str(item["evalue"]), lines))
+        elif kind in ("display_data", "execute_result"):
+            data = {mime: str(item["data"][mime]) for mime in MIME if mime in item["data"]}
+            more = {"execution_count": None} if kind == "execute_result" else {}
+            cells.append({"output_type": kind, "data": data, "metadata": {}, **more})
+    return cells
+
+
+def _error(name: str, message: str, lines: list[str] | None = None) -> dict[str, Any]:
+    return {"output_type": "error", "ename": name, "evalue": message, "traceback": lines or [f"{name}: {message}"]}
+
+
+def _signal(status: int) -> str:
+    """Which signal ended a process, as `os.waitpid` has it; nothing if it was ours.
+
+    Example:
+        >>> _signal(11), _signal(9)
+        ('（信号 signal 11）', '')
+    """
+    number = status & 0x7F
+    return f"（信号 signal {number}）" if number not in (0, 9) else ""
