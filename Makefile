@@ -20,7 +20,7 @@ build: .venv/ready ## every notebook, from the chapters and the package
 
 test: .venv/ready  ## every check of the project
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 	cd chapters && OMP_NUM_THREADS=1 ../$(BIN)/python -m pytest --nbval --nbval-cell-timeout=120 \
 	  --override-ini addopts= --override-ini testpaths= -q -p no:cacheprovider .
 

@@ -20,6 +20,7 @@ from hero_course.compile import Known, instructor_notebook, reader_notebook, ren
 from hero_course.course import chapter_named, read_chapters
 from hero_course.edition import EDITION_FOLDER, SHEET, edition_files
 from hero_course.execute import execute_notebook, share_outputs
+from hero_course.glossary import GLOSSARY, check_terms, read_glossary
 from hero_course.quantities import check_claims_shown, check_quantities
 from hero_course.rehearsal import CellRun, rehearse, without_examples
 from hero_course.release import release_notebooks
@@ -50,6 +51,9 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
     for chapter in chapters:
         check_chapter(chapter, solutions)
     check_book(chapters, solutions)
+    terms = read_glossary(root / GLOSSARY)
+    for chapter in chapters:
+        check_terms(chapter, terms)
     wanted = chapters if names is None else [chapter_named(chapters, name) for name in names]
     with tempfile.TemporaryDirectory(prefix=".build-", dir=root) as folder:
         stage = Path(folder)

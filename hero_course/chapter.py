@@ -31,6 +31,7 @@ _KINDS = {
     "hidden": ("hidden", {"points", "about"}),
     "code": (None, set()),
 }
+_OPTIONAL = {"prose": {"tags", "terms"}}  # and of every other kind: tags
 
 
 @dataclass(frozen=True)
@@ -155,11 +156,12 @@ def _kind(path: Path, line: int, key: str, cell_type: str, options: dict[str, An
         raise SourceError(path, line, f"the cell {key!r} is of several kinds: {marks}", "leave one")
     kind = marks[0] if marks else "code"
     mark, more = _KINDS[kind]
-    unknown = set(options) - {mark, "tags"} - more
+    optional = _OPTIONAL.get(kind, {"tags"})
+    unknown = set(options) - {mark} - optional - more
     if unknown:
         raise SourceError(
             path, line, f"the {kind} cell {key!r} has unknown options {sorted(unknown)}",
-            f"known: {sorted({mark or 'tags', 'tags'} | more)}",
+            f"known: {sorted(({mark} if mark else set()) | optional | more)}",
         )
     missing = more - set(options)
     if missing:

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from hero_course.build import build
 
@@ -23,16 +24,27 @@ def root() -> Path:
 
 
 @pytest.fixture(scope="session")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository's own files, with everything built from scratch."""
-    copy = tmp_path_factory.mktemp("course")
+def course(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A copy of the repository's own files, with everything built from scratch; tests only read it.
+
+    Where several processes share the tests, the first that needs it builds it for all.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base if worker_id == "master" else base.parent
+    with FileLock(shared / "course.lock"):
+        if not (shared / "course").exists():
+            _build(shared / "half-built")
+            (shared / "half-built").rename(shared / "course")
+    return shared / "course"
+
+
+def _build(copy: Path) -> None:
     for name in ("chapters", "hero_transformer"):
         ignore = shutil.ignore_patterns("__pycache__", "*.ipynb", "fingerprints.json")
         shutil.copytree(ROOT / name, copy / name, ignore=ignore)
     for name in ("nbgrader_config.py", "environment.yml"):
         shutil.copy(ROOT / name, copy / name)
     build(copy, say=lambda text: None)
-    return copy
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ import pytest
 
 from hero_course.build import build
 from hero_course.errors import SourceError
+from hero_course.glossary import read_glossary
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -99,6 +100,7 @@ def small(tmp_path: Path) -> Path:
     (tmp_path / "chapters" / "05_small" / "chapter.md").write_text(CHAPTER, encoding="utf-8")
     (tmp_path / "chapters" / "05_small" / "misconceptions.py").write_text(MISTAKES, encoding="utf-8")
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    shutil.copy(ROOT / "chapters" / "glossary.md", tmp_path / "chapters")
     package = tmp_path / "hero_transformer"
     shutil.copytree(ROOT / "hero_transformer", package, ignore=shutil.ignore_patterns("__pycache__"))
     for path in package.glob("*.py"):
@@ -149,6 +151,9 @@ BAD_CHAPTERS = {
     "check before its exercise": (":key: gelu\n:exercise: model.gelu", ":key: gelu2\n:exercise: model.gelu", "```{code-cell} ipython3\n:key: gelu-seen", "no exercise of this chapter"),
     "not one block": ("    c.close(\"g(1)\"", "    pass\nif True:\n    c.close(\"g(1)\"", "```{code-cell} ipython3\n:key: gelu-seen", "not one block"),
     "Chinese on two lines": ("值是 $g(1)=0.8413447$。", "值是 $g(1)=0.8413447$。\n它为正。", "值是 $g(1)=0.8413447$。\n它", "on two lines"),
+    "term of one language": ('"lang": "zh"}', '"lang": "zh", "terms": ["token"]}', '"lang": "zh"', "the terms of 'opening' differ"),
+    "unknown term": ('"key": "opening"', '"key": "opening", "terms": ["tokn"]', '"lang": "zh"', "'tokn' is not in chapters/glossary.md"),
+    "another word": ('"key": "opening"', '"key": "opening", "terms": ["token"]', '"lang": "zh"', "does not say 词元"),
     "stray asterisks": ("值是 $g(1)", "**“值”**是 $g(1)", "**“值”**", "does not render"),
 }  # fmt: skip
 
@@ -228,3 +233,13 @@ def test_a_missing_or_nameless_mistake_is_refused(small: Path) -> None:
     path.write_text('def gelu__relu(x):\n    """ReLU"""\n    return x\n', encoding="utf-8")
     with pytest.raises(SourceError, match=r"misconceptions\.py:1: .*no name in both languages"):
         build(small, say=lambda text: None)
+
+
+def test_the_glossary_has_each_term_once_and_in_both_languages(tmp_path: Path) -> None:
+    path = tmp_path / "glossary.md"
+    path.write_text("| `head` | 头, 注意力头 | head | … |\n", encoding="utf-8")
+    assert read_glossary(path) == {"head": {"zh": ("头", "注意力头"), "en": ("head",)}}
+    for second, message in (("| `head` | 头 | head | |", "stands twice"), ("| `mask` |  | mask | |", "lacks a language")):
+        path.write_text(f"| `head` | 头 | head | … |\n{second}\n", encoding="utf-8")
+        with pytest.raises(SourceError, match=rf":2: .*{message}"):
+            read_glossary(path)

@@ -27,7 +27,7 @@ ROWS = read_rows(*HOSTILE)
 LIMITS = """
 c.HeroExecute.cell_seconds = 4
 c.HeroExecute.memory_megabytes = 1500
-c.Execute.timeout = 4
+c.Execute.timeout = 10
 """
 
 pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
