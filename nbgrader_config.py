@@ -74,7 +74,7 @@ else:
     c.HeroExecute.file_megabytes = 64
     c.HeroExecute.disk_megabytes = 64
     c.HeroExecute.output_kilobytes = 1024  # of one cell
-    c.HeroExecute.answer_megabytes = 64  # of one returned value
+    c.HeroExecute.answer_megabytes = 16  # of one returned value
     c.HeroExecute.examples = "needed"  # untouched worked examples run where the learner's own code needs one; or all
     c.HeroExecute.restarts = 32  # of a process that the learner's code ended
 

@@ -6,6 +6,7 @@ import glob
 import hashlib
 import json
 import logging
+import os
 import shutil
 import sys
 import tempfile
@@ -21,6 +22,8 @@ from nbgrader.coursedir import CourseDirectory
 from hero_course.course import nbgrader_config
 from hero_course.engine.ahead import Ahead
 from hero_course.engine.execute import HeroAutograde, HeroExecute, run_with
+from hero_course.engine.handed_in import plain_files
+from hero_course.engine.patience import OWN_SECONDS, at_most
 from hero_course.engine.pool import Pool
 from hero_course.engine.salvage import salvage
 from hero_course.errors import CourseError
@@ -132,12 +135,15 @@ class Grader:
         Returns:
             None, or why there is no result, in one line.
         """
-        error = self.convert(HeroAutograde if self._engine else Autograde, learner) or self._look_at(learner)
-        if error is None and feedback:
-            error = self.convert(GenerateFeedback, learner)
-            error = error and f"graded, but without feedback: {error}"
-        if error is None:
-            (self._folder("autograded", learner) / RECEIPT).write_text(self._inputs(learner), encoding="utf-8")
+        try:
+            error = self.convert(HeroAutograde if self._engine else Autograde, learner) or self._look_at(learner)
+            if error is None and feedback:
+                error = self.convert(GenerateFeedback, learner)
+                error = error and f"graded, but without feedback: {error}"
+            if error is None:
+                (self._folder("autograded", learner) / RECEIPT).write_text(self._inputs(learner), encoding="utf-8")
+        except Exception as fault:  # one learner's trouble must not become another's
+            return _line(fault)
         return error
 
     def _folder(self, step: str, learner: str) -> Path:
@@ -169,8 +175,9 @@ class Grader:
         log.addHandler(file)
         log.addHandler(faults)
         try:
-            kind(coursedir=course, config=self.config, force=True, log=log).start()
-        except (Exception, SystemExit) as error:  # one learner's trouble must not become another's
+            with at_most(OWN_SECONDS):
+                kind(coursedir=course, config=self.config, force=True, log=log).start()
+        except (Exception, SystemExit) as error:
             return _line(faults.first or error)
         finally:
             file.close()
@@ -190,10 +197,10 @@ class Grader:
         """A digest of all that a grade depends on: what was handed in, the checks, and the files beside them."""
         digest = hashlib.sha256(json.dumps(_checks(self._notebook), sort_keys=True).encode())
         for folder in (self._folder("submitted", learner), self.source):
-            for path in sorted(folder.rglob("*")):
-                if path.is_file() and "__pycache__" not in path.parts and path != self._notebook:
+            for path in plain_files(folder):
+                if path != self._notebook:
                     content = hashlib.sha256(path.read_bytes()).hexdigest()
-                    digest.update(f"{path.relative_to(folder)}\0{content}\n".encode())
+                    digest.update(os.fsencode(f"{path.relative_to(folder)}\0{content}\n"))
         return digest.hexdigest()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,10 @@ class _MathML(IPythonRenderer):
 
 def _mathml(body: str, display: str) -> str:
     """A formula as MathML, with the spacing that browsers miss: a minus after a bracket is a sign, erf is a name."""
-    text = convert(body, display=display)
+    try:
+        text = convert(body, display=display)
+    except Exception:  # a learner's formula that is none
+        return f"<code>{escape(body)}</code>"
     text = re.sub(rf"({_OPENING})<mo>&#x02212;</mo>", r'\1<mo form="prefix">&#x02212;</mo>', text)
     text = re.sub(r"<mo>([A-Za-z]{2,})</mo>", r'<mi>\1</mi>', text)
     return text.replace("<mi>&#x003A6;</mi>", '<mi mathvariant="normal">&#x003A6;</mi>')

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 from submissions import Class
 
-Files = dict[str, bytes]
+Files = dict[str, bytes | Path]  # by name; a path where one is a link
 Make = Callable[[Class], Files]
 
 
@@ -163,6 +164,85 @@ def _two(room: Class) -> Files:
     return right | {"05_decoder_block (1).ipynb": files(room.answered({}))["05_decoder_block.ipynb"]}
 
 
+def _flood(room: Class) -> Files:
+    notebook = room.answered(room.right)
+    notebook.cells += [new_code_cell("print('x' * 1_000_000)", id=f"flood{number}") for number in range(20)]
+    return files(notebook)
+
+
+def _crowd(room: Class) -> Files:
+    """An untouched example many times over."""
+    notebook = room.answered(room.right)
+    notebook.cells += [
+        nbformat.from_dict(notebook.cells[at(notebook, "warm-up")] | {"id": f"c{n}"}) for n in range(20_000)
+    ]
+    return files(notebook)
+
+
+def _half_emoji(content: str) -> bytes:
+    found = json.loads(content)
+    cell = next(cell for cell in found["cells"] if cell["cell_type"] == "code")
+    return json.dumps(
+        found | {"cells": [cell | {"id": "mine", "source": "smile = '\ud83d'"}, *found["cells"]]}
+    ).encode()
+
+
+def beside(**more: bytes | Path) -> Make:
+    """Right answers, and these files beside them."""
+    return lambda room: (
+        files(room.answered(room.right)) | {name.replace("__", "."): what for name, what in more.items()}
+    )
+
+
+def answers(**changed: str) -> Make:
+    """Right answers but for these."""
+    return lambda room: files(room.answered(room.right | changed))
+
+
+INSTRUCTORS = Path("../../../source/zh/05_decoder_block/05_decoder_block.ipynb")
+WORKER = """
+import gc, struct, time
+from hero_course.engine.frames import send
+from hero_course.engine.protocol import encode
+line = next(one for one in gc.get_objects() if type(one).__name__ == "Worker")._connection
+"""
+DRIP = (
+    WORKER
+    + """
+def drip():
+    line.sendall(struct.pack("<Q", 10_000_000))
+    while True:
+        try:
+            while True:
+                line.sendall(b"x")
+                time.sleep(0.0003)
+        except OSError:
+            raise
+        except BaseException:
+            pass
+"""
+)
+ROUND_THE_LIMITS = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+tried = {
+    "namespace": libc.unshare(0x10000000), "memory file": libc.memfd_create(b"x", 0), "key": libc.syscall(248, b"user", b"x", b"y", 1, -3),
+    "shared": libc.shmget(1, 1 << 20, 0o1666), "clone": libc.syscall(56, 0x10000000 | 17, 0, 0, 0, 0),
+}
+print("went through:", [name for name, result in tried.items() if result >= 0])
+"""
+ODD_PRESENT = """@replaces(TransformerBlock)
+def forward(self, hidden, past_key_value=None, use_cache=False):
+    a, present = self.attention(self.ln_attention(hidden), past_key_value, use_cache)
+    hidden = hidden + a
+    return hidden + self.feedforward(self.ln_feedforward(hidden)), (*present, object()) if present else None
+"""
+ZEROES = """@replaces(LayerNorm)
+def forward(self, hidden):
+    for one in (self.weight, self.bias, hidden):
+        one.data.zero_()
+    return hidden.clone()
+"""
 LIAR = """
 class Liar(torch.Tensor):
     @classmethod
@@ -247,6 +327,25 @@ SURVIVAL: dict[str, Make] = {
     "input": with_cell("name = input('who? ')"),
     "stderr": with_gelu("import sys, warnings\nwarnings.warn('x')\nprint('y', file=sys.stderr)\nreturn x * (1 + torch.erf(x / math.sqrt(2))) / 2"),
     "widget_state": text(_widgets),
+    "conflict_flood": text(lambda content: b"<<<<<<<\n=======\n" * 20_000),
+    "long_integer": text(lambda content: content.replace("{", '{"x": ' + "1" * 5000 + ", ", 1).encode()),
+    "too_many_cells": _crowd,
+    "deep_code": with_cell("-" * 20_000 + "1"),
+    "half_emoji": text(_half_emoji),
+    "links": beside(a=INSTRUCTORS, b=Path("/dev/zero"), c=Path("/"), d=Path("nowhere")),
+    "name_in_gbk": beside(**{"\udcd7\udcf7\udcd2\udcb5.txt": b"x"}),
+    "file_for_a_folder": beside(hero_transformer=b"x"),
+    "output_of_many_cells": _flood,
+    "many_displays": with_cell("from IPython.display import display\nfor n in range(30_000):\n    display(n)"),
+    "broken_formula": changed(lambda notebook: notebook.cells.insert(0, new_markdown_cell("$\\frac{1$ and ${{{$"))),
+    "odd_prediction": answers(prediction_count="prediction_count = {b'x': torch.zeros(20 << 20)}"),
+    "endless_prediction": answers(prediction_count="class P:\n    def __repr__(self):\n        while True:\n            pass\nprediction_count = P()"),
+    "numpy_prediction": answers(prediction_count="import numpy\nprediction_count = numpy.int64(424)", prediction_variance="import numpy\nprediction_variance = numpy.float32(0.5)"),
+    "odd_present": answers(block=ODD_PRESENT),
+    "odd_frame": with_cell(WORKER + "send(line, encode({'outputs': [{'output_type': 'stream', 'name': 'stdout', 'text': 10**9000}]}))"),
+    "byte_by_byte": with_gelu("drip()", DRIP),
+    "example_read_in_a_class": with_gelu("return x * (1 + torch.erf(x / math.sqrt(2))) / 2", "class Mine:\n    EPS = EPS\n"),
+    "example_added_to": with_gelu("return x * (1 + torch.erf(x / math.sqrt(2))) / 2", "pair += [1.0]\n"),
     "学习 者 one": with_cell("print('名字里有空格')"),
 }  # fmt: skip
 
@@ -276,5 +375,9 @@ FORGERIES: dict[str, Make] = {
         ),
     "forge_exception": with_gelu("raise GraderFault('let me through')", "class GraderFault(BaseException):\n    pass\nclass CheckFailed(StopIteration):\n    pass"),
     "forge_metadata": changed(_mark("gelu-values", grade=False, points=50, solution=True, locked=False), gelu="@replaces(model)\ndef gelu(x):\n    return x"),
+    "forge_zero": with_gelu("x.zero_()\nreturn x"),
+    "forge_weights": answers(layer_norm=ZEROES),
+    "forge_link": lambda room: {"05_decoder_block.ipynb": INSTRUCTORS},
+    "round_the_limits": with_cell(ROUND_THE_LIMITS),
     "spy": with_cell(SPY),
 }  # fmt: skip

@@ -18,7 +18,7 @@ from hero_course.engine.payload import dump, load
 from hero_course.engine.protocol import DTYPES, Opaque, Remote, decode, encode
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary() | st.just(...)
-KEYS = st.text() | st.integers()
+KEYS = st.text() | st.integers(-(2**60), 2**60)
 VALUES = st.recursive(
     LEAVES, lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(KEYS, inner), max_leaves=20
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from hostile import FORGERIES, SURVIVAL
+from hostile import FORGERIES, SURVIVAL, Files
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
@@ -39,11 +39,14 @@ def hero(course: Path, *words: str, **environment: str) -> subprocess.CompletedP
     return subprocess.run(command, cwd=course, env=variables, capture_output=True, text=True, errors="replace", check=False)
 
 
-def hand_in(course: Path, learner: str, files: dict[str, bytes]) -> None:
+def hand_in(course: Path, learner: str, files: Files) -> None:
     folder = course / "submitted" / learner / CHAPTER
     folder.mkdir(parents=True)
     for name, content in files.items():
-        (folder / name).write_bytes(content)
+        if isinstance(content, Path):
+            (folder / name).symlink_to(content)
+        else:
+            (folder / name).write_bytes(content)
 
 
 def hand_in_all(course: Path, copy: Path, names: list[str], examples: bool = True) -> Path:
@@ -51,8 +54,9 @@ def hand_in_all(course: Path, copy: Path, names: list[str], examples: bool = Tru
     shutil.copytree(course, copy, ignore=shutil.ignore_patterns("submitted", "autograded", "feedback", "gradebook.db"))
     with (copy / "nbgrader_config.py").open("a") as file:
         file.write(LIMITS)
-    room = Class(copy, CHAPTER, examples)
+    room = Class(copy, CHAPTER)
     for name in names:
+        room.examples = examples or name.startswith("example_")
         hand_in(copy, name, ALL[name](room))
     return copy
 
@@ -99,6 +103,11 @@ def test_there_is_feedback_without_a_hidden_check(graded: tuple[Path, str], name
     page = (graded[0] / "feedback" / name / CHAPTER / f"{CHAPTER}.html").read_text(encoding="utf-8")
     assert "# hidden · " in page
     assert "linspace(-4, 4, 33" not in page.replace("SEEN", "") or name == "spy"
+
+
+def test_no_file_of_the_instructors_is_handed_back(graded: tuple[Path, str]) -> None:
+    for step in ("autograded", "feedback"):
+        assert not (graded[0] / step / "links" / CHAPTER / "a").exists()
 
 
 def test_the_table_lists_every_one_and_says_why_engines_differ() -> None:

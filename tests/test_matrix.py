@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from hero_course.chapter import Chapter, read_chapter
+from hero_course.chapter import Cell, Chapter, read_chapter
 from hero_course.compile import solved_cell
 from hero_course.rehearsal import CellRun, rehearse, without_examples
 from hero_course.solutions import find_solutions, stub
@@ -30,6 +30,7 @@ class Rehearsed:
         exercises = list(self.chapter.of_kind("exercise", "prediction"))
         blank = {c.key: f"{c.key} = ..." if c.kind == "prediction" else _stubbed(c, solutions) for c in exercises}
         answers: dict[str, dict[str, str]] = {"reference": {}, "blank": blank}
+        answers |= {f"{c.key}, input set to zero": {c.key: _zeroed(c, solutions)} for c in self.taking_tensors(solutions)}
         answers |= {variant.id: {variant.exercise: variant.code} for variant in [*self.mistakes, *self.right]}
         folder = course / "source" / "zh" / name
         whole = nbformat.read(folder / f"{name}.ipynb", as_version=4)
@@ -41,6 +42,11 @@ class Rehearsed:
             {"blank": {}},
         )["blank"]
 
+    def taking_tensors(self, solutions) -> list[Cell]:
+        """The exercises that are called with tensors."""
+        cells = self.chapter.of_kind("exercise")
+        return [c for c in cells if "Tensor" in solutions[c.options["exercise"]].source.partition("->")[0]]
+
     def lost(self, answer: str) -> set[str]:
         """The keys of the graded cells that the answer does not pass."""
         return {key for key, run in self.runs[answer].items() if run.graded and not run.passed}
@@ -49,6 +55,13 @@ class Rehearsed:
 def _stubbed(cell, solutions) -> str:
     header = solutions[cell.options["exercise"]].source.partition("### BEGIN SOLUTION")[0].rstrip()
     return solved_cell(cell, solutions, f"{header}\n    {stub(cell.key)}")
+
+
+def _zeroed(cell, solutions) -> str:
+    """The solution, which first sets every tensor that it is given to zero."""
+    head, marker, rest = solutions[cell.options["exercise"]].source.partition("    ### BEGIN SOLUTION")
+    spoil = "    for value in tuple(locals().values()):\n        if hasattr(value, 'zero_'):\n            value.detach().zero_()\n"
+    return solved_cell(cell, solutions, head + spoil + marker + rest)
 
 
 @pytest.fixture(scope="module", params=CHAPTERS)
@@ -87,6 +100,17 @@ def test_each_mistake_loses_points_on_its_own_exercise_and_nowhere_else(rehearse
         lost = rehearsed.lost(mistake.id)
         assert lost, f"{mistake.id} is not caught"
         assert {own[key] for key in lost} == {mistake.exercise}, mistake.id
+
+
+def test_no_expectation_is_computed_from_what_the_answer_left_behind(rehearsed: Rehearsed) -> None:
+    for answer, runs in rehearsed.runs.items():
+        key, _, zeroed = answer.partition(", ")
+        if zeroed:
+            lost = rehearsed.lost(answer)
+            about = {cell.key: cell for cell in rehearsed.chapter.of_kind("check", "hidden") if cell.exercise == key}
+            compared = {k for k in about if any("torch" in label for label in runs[k].outcomes)}
+            visible = {k for k, cell in about.items() if cell.kind == "check"}
+            assert (compared | visible) <= lost, f"{key}: {sorted((compared | visible) - lost)} compare with a spoilt input"
 
 
 def test_each_mistake_is_named_and_never_misnamed(rehearsed: Rehearsed) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 from hero_course.engine.assignment import Assignment
 from hero_course.engine.examination import Job
 from hero_course.engine.execute import digest, learners_files
+from hero_course.engine.patience import OWN_SECONDS, at_most
 from hero_course.engine.plan import examination_of, steps_of
 from hero_course.engine.restore import instructors, restore
 from hero_course.engine.salvage import salvage
@@ -49,7 +51,8 @@ class Ahead:
         rest = iter(learners)
         while True:
             while len(waiting) < self._most and (learner := next(rest, None)) is not None:
-                self._start(learner)
+                with suppress(Exception):  # nbgrader's own steps will meet it, and say so of this learner alone
+                    self._start(learner)
                 waiting.append(learner)
             if not waiting:
                 return
@@ -62,10 +65,11 @@ class Ahead:
 
     def _start(self, learner: str) -> None:
         folder = self._submitted / learner / self._source.name
-        found = salvage(folder, self._source.name)
-        if found.reason is None:
-            notebook, _ = restore(found.notebook, self._instructor)
-            job = Job(steps_of(notebook, self._examination, self._examples), learners_files(folder, self._source))
-            name: Any = digest(job)
-            if name not in self._ready:
-                self._ready[name] = self._runs.submit(job)
+        with at_most(OWN_SECONDS):
+            found = salvage(folder, self._source.name)
+            if found.reason is None:
+                notebook, _ = restore(found.notebook, self._instructor)
+                job = Job(steps_of(notebook, self._examination, self._examples), learners_files(folder, self._source))
+                name: Any = digest(job)
+                if name not in self._ready:
+                    self._ready[name] = self._runs.submit(job)

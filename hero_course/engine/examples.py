@@ -12,7 +12,11 @@ from functools import lru_cache
 __all__ = ["names_bound", "names_used", "needed"]
 
 # What can reach a name without writing it out.
-_ROUNDABOUT = {"__main__", "In", "Out", "eval", "exec", "get_ipython", "globals", "locals", "sys", "vars"}
+_ROUNDABOUT = {
+    "__import__", "__main__", "In", "Out", "doctest", "eval", "exec", "gc", "get_ipython", "globals", "importlib",
+    "inspect", "locals", "sys", "timeit", "vars",
+}  # fmt: skip
+_LARGEST = 1 << 20  # characters; nobody looks for names in more
 
 
 def needed(own: Iterable[str], examples: Iterable[str]) -> bool:
@@ -28,10 +32,13 @@ def needed(own: Iterable[str], examples: Iterable[str]) -> bool:
         >>> needed(["def f(half):\\n    return half"], ["half = 0.5"]), needed(["eval('ha' + 'lf')"], ["half = 0.5"])
         (False, True)
     """
+    own = list(own)
+    if sum(map(len, own)) > _LARGEST:
+        return True
     try:
         bound = {name for source in examples for name in names_bound(source)}
         used = {name for source in own for name in names_used(source)}
-    except SyntaxError:  # a magic, perhaps: nobody knows what it does
+    except Exception:  # no Python: a magic, perhaps; or too deep to look into: nobody knows what it does
         return True
     return "*" in bound or not used.isdisjoint(bound | _ROUNDABOUT)
 
@@ -60,13 +67,16 @@ def names_used(source: str) -> set[str]:
         SyntaxError: if the cell is not Python.
 
     Example:
-        >>> sorted(names_used("def f(a):\\n    b = a + c\\n    return g(b)"))
-        ['c', 'g']
+        >>> sorted(names_used("def f(a):\\n    b = a + c\\n    return g(b)\\nn += 1"))
+        ['c', 'f', 'g', 'n']
     """
-    top, *inner = _tables(source)
-    mine = {one.get_name() for one in top.get_symbols() if one.is_referenced()}
-    outer = {s.get_name() for table in inner for s in table.get_symbols() if s.is_global() and s.is_referenced()}
-    return mine | outer
+    # outside functions whatever has a name may be the notebook's: n += 1, say, only counts as assigned
+    return {
+        one.get_name()
+        for table in _tables(source)
+        for one in table.get_symbols()
+        if table.get_type() != "function" or one.is_global()
+    }
 
 
 def _tables(source: str) -> Iterator[symtable.SymbolTable]:

@@ -6,6 +6,7 @@ import glob
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,13 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.converters import Autograde
-from nbgrader.converters.base import NbGraderException
+from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum, Float, Integer
 
 from hero_course.engine.assignment import Assignment
 from hero_course.engine.examination import Job
+from hero_course.engine.handed_in import learners_own
 from hero_course.engine.limits import Limits
 from hero_course.engine.plan import examination_of, steps_of
 from hero_course.engine.pool import grade_here
@@ -48,7 +50,20 @@ class run_with:
         _run.pop()
 
 
-class HeroAutograde(Autograde):
+class _PlainCopies(BaseConverter):
+    """nbgrader's converter, but that of what was handed in only the learner's own plain files are copied."""
+
+    def init_assignment(self, assignment_id: str, student_id: str) -> None:
+        """Copy the files beside the notebooks."""
+        folder = Path(self._format_source(assignment_id, student_id))
+        ours = self.coursedir.format_path(self.coursedir.source_directory, ".", assignment_id)
+        for path in learners_own(folder, Path(ours)):
+            copy = Path(self._format_dest(assignment_id, student_id)) / path.relative_to(folder)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+
+
+class HeroAutograde(Autograde, _PlainCopies):
     """nbgrader's Autograde, which takes a folder without any notebook for a submission, too: it scores 0."""
 
     def init_notebooks(self) -> None:
@@ -72,7 +87,7 @@ class HeroExecute(NbGraderPreprocessor):
     file_megabytes = Integer(64, help="Size of one file that the learner writes.").tag(config=True)
     disk_megabytes = Integer(64, help="Size of all files that the learner writes.").tag(config=True)
     output_kilobytes = Integer(1024, help="Outputs of one cell.").tag(config=True)
-    answer_megabytes = Integer(64, help="One value that the learner's code returns to a check.").tag(config=True)
+    answer_megabytes = Integer(16, help="One value that the learner's code returns to a check.").tag(config=True)
     restarts = Integer(32, help="How often a process that the learner's code ended is replaced.").tag(config=True)
     examples = Enum(
         ["needed", "all"], "needed", help="Run untouched worked examples only where the learner's own code needs one."
@@ -142,18 +157,14 @@ def learners_files(folder: Path, source: Path, most: int = 32 << 20) -> dict[str
     Args:
         folder: what was handed in.
         source: the instructor's folder.
-        most: so many bytes in all are taken; what is over is left out.
+        most: so many bytes in all are taken; a file that does not fit any more is left out.
     """
     files: dict[str, bytes] = {}
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder)
-        hidden = any(part.startswith((".", "__pycache__")) for part in name.parts)
-        ours = name.parts[0] == "hero_transformer" or (source / name).exists()
-        if hidden or ours or path.suffix == ".ipynb" or path.is_symlink() or not path.is_file():
-            continue
-        most -= path.stat().st_size
-        if most >= 0 and len(files) < 1000:
-            files[str(name)] = path.read_bytes()
+    for path in learners_own(folder, source):
+        size = path.stat().st_size
+        if size <= most and len(files) < 1000:
+            most -= size
+            files[str(path.relative_to(folder))] = path.read_bytes()
     return files
 
 
@@ -166,7 +177,7 @@ def digest(job: Job) -> str:
     """
     content = hashlib.sha256(json.dumps([(s.place, s.check, s.source) for s in job.steps]).encode())
     for name in sorted(job.files):
-        content.update(f"{name}\0".encode() + hashlib.sha256(job.files[name]).digest())
+        content.update(os.fsencode(f"{name}\0") + hashlib.sha256(job.files[name]).digest())
     return content.hexdigest()
 
 

@@ -41,7 +41,10 @@ def _exactly(connection: socket.socket, size: int, deadline: float | None) -> by
     parts = bytearray()
     while len(parts) < size:
         if deadline is not None:
-            connection.settimeout(max(deadline - time.monotonic(), 1e-3))
+            left = deadline - time.monotonic()
+            if left <= 0:  # even if something is there: it may come byte by byte
+                raise TimeoutError("the frame is not complete in time")
+            connection.settimeout(left)
         try:
             part = connection.recv(min(size - len(parts), 1 << 20))
         except ConnectionError:

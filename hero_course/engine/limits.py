@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-__all__ = ["Limits"]
+__all__ = ["CUT", "Limits"]
+
+CUT = "\n[输出太多，其余略去 | too much output: the rest is cut off]\n"
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class Limits:
         processes: processes and threads at one time.
         file_bytes: size of one file.
         disk_bytes: size of all files together, which live in memory.
-        output_bytes: outputs of one cell; what comes after is cut off.
+        output_bytes: outputs of one cell, and a sixteenth of those of a notebook; what comes after is cut off.
         answer_bytes: one answer of the learner's code to a check.
         restarts: how often a process that ended or hung is replaced by a new one.
     """
@@ -30,7 +32,7 @@ class Limits:
     file_bytes: int = 64 << 20
     disk_bytes: int = 64 << 20
     output_bytes: int = 1 << 20
-    answer_bytes: int = 64 << 20
+    answer_bytes: int = 16 << 20
     restarts: int = 32
 
     def as_dict(self) -> dict[str, float | int]:

@@ -62,5 +62,6 @@ def steps_of(notebook: NotebookNode, examination: Examination, examples: str) ->
             elif step.check is None and name not in examination.setup:
                 own.append(cell.source)
     if examples == "needed" and not needed(own, [step.source for step in untouched]):
-        steps = [step for step in steps if step not in untouched]
+        left_out = {step.place for step in untouched}
+        steps = [step for step in steps if step.place not in left_out]
     return tuple(steps)

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["MIME", "Opaque", "Remote", "decode", "encode", "opaque", "tensors_in"]
 
 DEPTH, ITEMS, TEXT = 40, 200_000, 80
+_LARGEST_KEY = (1 << 61) - 2  # up to there no two whole numbers have one hash, so dictionaries stay fast
 # Text and pictures only: what could run in the browser of whoever reads the notebook is not kept.
-MIME = ("text/plain", "text/latex", "text/markdown", "image/png", "image/jpeg")
+MIME = ("text/plain", "text/latex", "image/png", "image/jpeg")
 _NAME = re.compile(r"[^\W\d]\w{0,59}")
 DTYPES = frozenset(
     {
@@ -38,6 +39,9 @@ class Opaque:
 
     def __repr__(self) -> str:
         return self.text
+
+    def __reduce__(self) -> tuple[Any, tuple[str, str]]:  # a check may hand it to the learner's code again
+        return opaque, (type(self).__name__, self.text)
 
 
 class Remote:
@@ -159,14 +163,23 @@ def tensors_in(value: Any) -> list[torch.Tensor]:
     return [one for item in value.values() for one in tensors_in(item)] if isinstance(value, dict) else []
 
 
-def decode(payload: bytes) -> Any:
+def decode(payload: bytes, items: int = ITEMS) -> Any:
     """Build plain data from bytes that nobody vouches for.
+
+    Args:
+        payload: what was sent.
+        items: the largest number of parts that is accepted.
 
     Raises:
         ProtocolError: if they are not exactly one value.
     """
-    reader = _Reader(payload)
-    value = reader.value(0)
+    reader = _Reader(payload, items)
+    try:
+        value = reader.value(0)
+    except ProtocolError:
+        raise
+    except Exception as error:  # torch refuses a shape, perhaps
+        raise ProtocolError(f"a value that cannot be built ({type(error).__name__})") from error
     if reader.place != len(payload):
         raise ProtocolError("bytes after the value")
     return value
@@ -175,12 +188,12 @@ def decode(payload: bytes) -> Any:
 class _Reader:
     """Reads one value, with a bound on depth and on the number of parts."""
 
-    def __init__(self, payload: bytes) -> None:
-        self.payload, self.place, self.items = payload, 0, 0
+    def __init__(self, payload: bytes, items: int) -> None:
+        self.payload, self.place, self.left = payload, 0, items
 
     def value(self, depth: int) -> Any:
-        self.items += 1
-        if depth > DEPTH + 2 or self.items > ITEMS:
+        self.left -= 1
+        if depth > DEPTH + 2 or self.left < 0:
             raise ProtocolError("a value too deep or of too many parts")
         tag = self.bytes(1)
         if tag in _CONSTANTS:
@@ -236,6 +249,8 @@ class _Reader:
             name = self.value(depth + 1)
             if not isinstance(name, (str, int, float, bool, type(None), tuple)):
                 raise ProtocolError(f"a key of the kind {type(name).__name__}")
+            if isinstance(name, int) and abs(name) > _LARGEST_KEY:
+                raise ProtocolError("a number too large for a key")
             try:
                 found[name] = self.value(depth + 1)
             except TypeError as error:

@@ -22,11 +22,14 @@ from nbformat import NotebookNode
 from nbformat.corpus.words import generate_corpus_id as random_cell_id
 from nbformat.v4 import new_markdown_cell, new_notebook
 
+from hero_course.engine.handed_in import plain_files
+
 __all__ = ["UNREADABLE", "Salvaged", "SalvagingExporter", "offer_notebook", "read_notebook", "salvage"]
 
 UNREADABLE = "unreadable"  # the key, in a notebook's metadata, of why the file that was handed in cannot be read
-LARGEST = 100 << 20
-_CONFLICT = re.compile(r"^<{7}[^\n]*\n(.*?)^={7}[^\n]*\n(.*?)^>{7}[^\n]*\n?", re.MULTILINE | re.DOTALL)
+CELLS, TEXT = 2000, 20 << 20  # the most cells, and the most characters in all of them
+_NONE = "没有笔记本文件（链接和超过 100 MB 的不算） | there is no notebook file (a link, or one over 100 MB, is none)"
+_MARKERS = {("both", "<" * 7): "ours", ("ours", "=" * 7): "theirs", ("theirs", ">" * 7): "both"}
 _KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
@@ -50,7 +53,7 @@ def salvage(folder: Path, name: str) -> Salvaged:
         folder: of one learner and chapter.
         name: the chapter's; ``<name>.ipynb`` is looked for first, then any other notebook.
     """
-    found = sorted(path.resolve() for path in folder.glob("*.ipynb") if path.is_file())
+    found = [path.resolve() for path in plain_files(folder) if path.parent == folder and path.suffix == ".ipynb"]
     return _salvage(folder.resolve() / f"{name}.ipynb", tuple((path, path.stat().st_mtime_ns) for path in found))
 
 
@@ -58,7 +61,7 @@ def salvage(folder: Path, name: str) -> Salvaged:
 def _salvage(wanted: Path, found: tuple[tuple[Path, int], ...]) -> Salvaged:
     others = [path for path, _ in found if path != wanted]
     tried: list[tuple[Path, str]] = []
-    for path in [wanted, *others] if wanted.is_file() else others:
+    for path in [wanted, *others] if len(others) < len(found) else others:
         try:
             notebook, notes = read_notebook(path)
         except _UnreadableError as error:
@@ -69,7 +72,7 @@ def _salvage(wanted: Path, found: tuple[tuple[Path, int], ...]) -> Salvaged:
         elif others:
             notes.append(f"另有 {others[0].name}，没有看 | there is also {others[0].name}, which was not looked at")
         return Salvaged(notebook, tuple(notes))
-    reason = f"{tried[0][0].name}: {tried[0][1]}" if tried else "没有笔记本文件 | there is no notebook file"
+    reason = f"{tried[0][0].name}: {tried[0][1]}" if tried else _NONE
     return Salvaged(_unreadable(reason), (), reason)
 
 
@@ -79,8 +82,6 @@ def read_notebook(path: Path) -> tuple[NotebookNode, list[str]]:
     Raises:
         _UnreadableError: if it is no notebook.
     """
-    if path.stat().st_size > LARGEST:
-        raise _UnreadableError("文件太大 | the file is too large")
     notes: list[str] = []
     text = _text(path.read_bytes(), notes)
     if not text.strip():
@@ -88,8 +89,10 @@ def read_notebook(path: Path) -> tuple[NotebookNode, list[str]]:
     found = _json(text, notes)
     try:
         cells = [_cell(cell) for cell in _cells(found, notes)]
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+    except Exception as error:
         raise _UnreadableError(f"不是笔记本 | this is no notebook ({type(error).__name__})") from error
+    if len(cells) > CELLS or sum(len(cell.source) for cell in cells) > TEXT:
+        raise _UnreadableError("笔记本太大 | the notebook is too large")
     seen: set[str] = set()
     for cell in cells:
         if cell.id in seen:
@@ -115,19 +118,36 @@ def _text(content: bytes, notes: list[str]) -> str:
 
 def _json(text: str, notes: list[str]) -> Any:
     """The file's content; where git left both versions of a passage, the first that makes sense."""
-    if _CONFLICT.search(text):
+    versions = [text]
+    if re.search("^<{7}", text, re.MULTILINE):
         notes.append("有合并冲突标记，取了其中一边 | it holds conflict markers: one side was taken")
-        versions = [_CONFLICT.sub(rf"\{side}", text) for side in (1, 2)]
-    else:
-        versions = [text]
+        versions = _sides(text)
     for version in versions:
         try:
             return json.loads(version)
-        except (json.JSONDecodeError, RecursionError) as error:
-            first = error
-            continue
-    line = f"第 {first.lineno} 行 line {first.lineno}" if isinstance(first, json.JSONDecodeError) else "too deep"
+        except (ValueError, RecursionError, MemoryError) as error:
+            last = error
+    line = f"第 {last.lineno} 行 line {last.lineno}" if isinstance(last, json.JSONDecodeError) else type(last).__name__
     raise _UnreadableError(f"文件坏了（{line}） | the file is broken")
+
+
+def _sides(text: str) -> list[str]:
+    """Both versions of a text with conflict markers.
+
+    Example:
+        >>> _sides("a\\n<<<<<<< ours\\nb\\n=======\\nc\\n>>>>>>> theirs\\nd")
+        ['a\\nb\\nd', 'a\\nc\\nd']
+    """
+    sides: tuple[list[str], list[str]] = ([], [])
+    here = "both"
+    for line in text.split("\n"):
+        step = _MARKERS.get((here, line[:7]))
+        here = step or here
+        if step is None:
+            for side, lines in zip(("ours", "theirs"), sides, strict=True):
+                if here in ("both", side):
+                    lines.append(line)
+    return ["\n".join(lines) for lines in sides]
 
 
 def _cells(found: Any, notes: list[str]) -> list[Any]:
@@ -143,6 +163,7 @@ def _cells(found: Any, notes: list[str]) -> list[Any]:
 def _cell(cell: Any) -> NotebookNode:
     source = cell.get("source", "")
     source = "".join(map(str, source)) if isinstance(source, list) else str(source)
+    source = source.encode("utf-8", "replace").decode()  # half an emoji, perhaps
     kind, name = cell.get("cell_type"), str(cell.get("id", ""))
     new = NotebookNode(
         id=name if re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) else random_cell_id(),

@@ -13,13 +13,14 @@ from typing import Any, Protocol
 
 from hero_course.engine.examination import Job, Step
 from hero_course.engine.frames import ProtocolError, receive, send
-from hero_course.engine.limits import Limits
+from hero_course.engine.limits import CUT, Limits
 from hero_course.engine.protocol import MIME, decode
 
 __all__ = ["Cell", "Gone", "GraderFault", "Session", "Workers"]
 
 _GRACE = 2.0  # seconds between the worker's own alarm and the end of our patience
 _MORE = 1 << 20  # bytes of a frame beside its content
+_CELLS = 16  # so many cells may show as much as one may; what comes after is cut off
 Cell = list[dict[str, Any]]
 
 
@@ -53,7 +54,7 @@ class Session:
         self._workers, self._limits, self._job = workers, limits, job
         self._worker: socket.socket | None = None
         self._skipped: set[int] = set()
-        self._starts = 0
+        self._starts, self._room = 0, _CELLS * limits.output_bytes
         self._deadline = time.monotonic() + limits.total_seconds
 
     @property
@@ -73,7 +74,7 @@ class Session:
         """
         try:
             self._need_worker(number)
-            return self._run_in_worker(step)
+            return self._fitting(self._run_in_worker(step))
         except Gone as error:
             self._skipped.add(number)
             return [_error("CellEnded", str(error))]
@@ -99,9 +100,14 @@ class Session:
         content = self._ask(pickle.dumps(request), 4 * self._limits.output_bytes + _MORE, time.monotonic() + seconds)
         try:
             return _clean(decode(content))
-        except (ProtocolError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        except Exception as error:
             self.drop_worker()
             raise Gone("代码扰乱了批改程序的通信 | the code disturbed the grader's connection") from error
+
+    def _fitting(self, cell: Cell) -> Cell:
+        """A cell's outputs, unless those of the whole notebook are too much."""
+        self._room -= len(json.dumps(cell))
+        return cell if self._room >= 0 else [{"output_type": "stream", "name": "stdout", "text": CUT}]
 
     def _ask(self, request: bytes, limit: int, deadline: float) -> bytes:
         """Send the worker a request and wait for its answer."""

@@ -14,11 +14,12 @@ from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from hero_course.engine.limits import CUT
 from hero_course.engine.protocol import MIME
 
 __all__ = ["Outputs", "make_shell", "shown"]
 
-CUT = "\n[输出太多，其余略去 | too much output: the rest is cut off]\n"
+_PIECES = 990  # of one cell; a notebook with more of them is of no use to anybody
 
 
 class Outputs:
@@ -60,7 +61,7 @@ class Outputs:
         if self.full:
             return ""
         self.used += len(text)
-        if self.used <= self.limit:
+        if self.used <= self.limit and len(self.items) < _PIECES:
             return text
         self.full = True
         return text[: max(0, len(text) - self.used + self.limit)] + CUT

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import linecache
+import numbers
 import os
 import pickle
 import signal
@@ -26,9 +27,10 @@ from hero_course.engine.payload import load
 from hero_course.engine.protocol import encode, tensors_in
 from hero_course.engine.shell import make_shell, shown
 
-__all__ = ["Worker", "owner_of"]
+__all__ = ["PACKAGE", "PREDICTION_BYTES", "Worker", "owner_of"]
 
 PACKAGE = "hero_transformer"
+PREDICTION_BYTES = 1 << 16
 _GRAPHS = 32  # calls whose gradients can still be asked for
 
 
@@ -93,7 +95,7 @@ class Worker:
     def _state(self, exercises: dict[str, str], names: list[str]) -> dict[str, Any]:
         """Which exercises the learner has written, and the plain values of some names."""
         user = self._shell.user_ns
-        values = {name: user[name] for name in names if name in user}
+        values = {name: _by_itself(user[name]) for name in names if name in user}
         return {"written": {key: _status(target, user) for key, target in exercises.items()}, "values": values}
 
     def _call(
@@ -153,6 +155,25 @@ class Worker:
             return _raised(error)
 
 
+def _by_itself(value: Any) -> bytes:
+    """A prediction as bytes of its own, so that an odd one spoils no other; empty if it is large or no plain data."""
+    try:
+        with _at_most(2):
+            content = encode(_with_plain_numbers(value))
+    except BaseException:
+        return b""
+    return content if len(content) <= PREDICTION_BYTES else b""
+
+
+def _with_plain_numbers(value: Any) -> Any:
+    """A prediction is compared by its value, so numpy's numbers and fractions will do."""
+    if isinstance(value, (tuple, list)):
+        return [_with_plain_numbers(one) for one in value]
+    if isinstance(value, numbers.Real) and not isinstance(value, (int, float)):
+        return int(value) if isinstance(value, numbers.Integral) else float(value)
+    return value
+
+
 def _status(target: str, user: dict[str, Any]) -> str:
     owner, name = owner_of(target)
     exercise = importlib.import_module(f"{PACKAGE}.exercise")
@@ -209,7 +230,8 @@ def enter(connection: socket.socket, files: dict[str, bytes], limits: Limits) ->
     """Become a worker, in a folder that holds these files and nothing else. Does not return."""
     for name, content in files.items():
         path = Path(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        with contextlib.suppress(OSError):  # too many folders, perhaps: what is missing is met where it is opened
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
     sys.path.append(os.getcwd())  # last: a learner's torch.py is nobody's torch
     Worker(connection, limits).serve()

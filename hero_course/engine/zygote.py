@@ -98,7 +98,9 @@ class Zygote:
         self._control.close()
         connection = socket.socket(fileno=descriptor)
         module = importlib.import_module(f"hero_course.engine.{self._role}")
-        if self._role == "worker":
+        if self._role == "examiner":
+            sandbox.limit_memory(self._limits)
+        else:
             fault = self._isolate(report, folder)
             send(connection, json.dumps({"fault": fault}).encode())
             if fault:
