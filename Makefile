@@ -29,8 +29,9 @@ lab: build         ## JupyterLab on a packed chapter, as a learner gets it
 	cd packs && $(CURDIR)/$(BIN)/python -m zipfile -e $(CHAPTER)-$(HERO_LANG).zip .
 	cd packs/$(CHAPTER) && $(CURDIR)/$(BIN)/jupyter lab $(CHAPTER).ipynb
 
-bench: .venv/ready ## seconds a submission: stock nbgrader, the engine, the floor
-	$(BIN)/python benchmarks/grade_speed.py --chapter $(CHAPTER)
+bench: .venv/ready ## grading against stock nbgrader and the floor; our tokenizer against tokenizers
+	$(BIN)/python benchmarks/grade_speed.py --chapter $(CHAPTER) --learners 10
+	$(BIN)/python benchmarks/tokenizer_speed.py
 
 .venv/ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv

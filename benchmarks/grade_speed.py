@@ -187,7 +187,7 @@ class Bench:
         runs = self.grader.runs(lanes)
         began = time.perf_counter()
         warm_up(HeroExecute(config=self.grader.config).assignment(self.grader.source))
-        self.warm = time.perf_counter() - began
+        self.warm = max(self.warm, time.perf_counter() - began)  # the second time they are there
         began = time.perf_counter()
         for learner, error in self.grader.grade_all(self.learners, feedback=False, runs=runs):
             if error:
