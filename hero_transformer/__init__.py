@@ -1,8 +1,8 @@
 """A decoder-only transformer, built from torch tensors one chapter at a time.
 
 The package is the library that the book teaches. Each module belongs to the chapter that
-introduces it, and imports only from its own or earlier chapters: ``config`` (any), ``embedding``
-(02), ``position`` (03), ``attention`` (04), ``model`` (05 and 07).
+introduces it, and imports only from its own or earlier chapters: ``config`` (any), ``tokenizer``
+(01), ``embedding`` (02), ``position`` (03), ``attention`` (04), ``model`` (05 and 07).
 
 From a configuration to logits:
 
@@ -39,13 +39,16 @@ from .model import (
     gelu,
     parameter_count,
 )
+from .tokenizer import BPETokenizer, CharTokenizer
 
 # Which edition this copy is: the build rewrites this line to the chapter of a learner's edition.
 EDITION = "reference"
 
 __all__ = [
     "EDITION",
+    "BPETokenizer",
     "CausalSelfAttention",
+    "CharTokenizer",
     "Config",
     "FeedForward",
     "LayerNorm",

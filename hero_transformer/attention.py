@@ -17,6 +17,7 @@ from .config import (
     check_axes,
     check_heads,
     check_hidden_hook,
+    check_past_key_value,
     check_positive,
     checked_by,
     describe,
@@ -65,7 +66,9 @@ def scaled_scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
 
     Source: chapter 04; Vaswani et al. 2017, section 3.2.1.
     """
+    ### BEGIN SOLUTION
     return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # [..., T, d_h] -> [..., T, S]
+    ### END SOLUTION
 
 
 def _check_mask_sizes(T: int, S: int) -> None:
@@ -101,7 +104,9 @@ def causal_mask(T: int, S: int) -> torch.Tensor:
 
     Source: chapter 04; Vaswani et al. 2017, section 3.2.3.
     """
+    ### BEGIN SOLUTION
     return torch.ones(T, S, dtype=torch.bool).tril(diagonal=S - T)  # [T, S]
+    ### END SOLUTION
 
 
 def _check_attend(
@@ -152,12 +157,14 @@ def attend(
 
     Source: chapter 04; Vaswani et al. 2017, sections 3.2.1 and 3.2.3.
     """
+    ### BEGIN SOLUTION
     scores = scaled_scores(q, k)  # [..., T, S]
     allowed = causal_mask(q.shape[-2], k.shape[-2]).to(scores.device)  # [T, S]
     weights = torch.softmax(scores.masked_fill(~allowed, -math.inf), dim=-1)  # [..., T, S]
     if dropout is not None:
         weights = dropout(weights)
     return weights @ v  # [..., T, S] @ [..., S, d_v] -> [..., T, d_v]
+    ### END SOLUTION
 
 
 def _check_split(x: torch.Tensor, h: int) -> None:
@@ -188,9 +195,11 @@ def split_heads(x: torch.Tensor, h: int) -> torch.Tensor:
 
     Source: chapter 04; Vaswani et al. 2017, section 3.2.2.
     """
+    ### BEGIN SOLUTION
     B, T, d = x.shape
     pieces = x.reshape(B, T, h, d // h)  # [B, T, d] -> [B, T, h, d_h]
     return pieces.transpose(1, 2)  # [B, T, h, d_h] -> [B, h, T, d_h]
+    ### END SOLUTION
 
 
 def _check_merge(x: torch.Tensor) -> None:
@@ -217,39 +226,9 @@ def merge_heads(x: torch.Tensor) -> torch.Tensor:
 
     Source: chapter 04; Vaswani et al. 2017, section 3.2.2.
     """
+    ### BEGIN SOLUTION
     return x.transpose(1, 2).flatten(2)  # [B, h, T, d_h] -> [B, T, h, d_h] -> [B, T, d]
-
-
-def check_past_key_value(
-    past: Any, n_heads: int, d_head: int, hidden: torch.Tensor | None = None
-) -> None:
-    """Raise ValueError unless ``past`` is a pair of tensors [B, h, past, d_h] that fit.
-
-    With ``hidden`` [B, T, d], the input of the same call, B and the dtype must be its own. Under
-    autocast the dtype is left to torch, since the projections then change it.
-    """
-    remedy = "Pass the present that an earlier call returned with use_cache=True."
-    if not isinstance(past, (tuple, list)) or len(past) != 2:
-        raise ValueError(
-            f"past_key_value must be a pair (key, value); received {describe(past)}. {remedy}"
-        )
-    received = f"{describe(past[0])} and {describe(past[1])}"
-    batch = "B" if hidden is None else hidden.shape[0]
-    for tensor in past:
-        shape = list(tensor.shape) if isinstance(tensor, torch.Tensor) else []
-        fits = len(shape) == 4 and [shape[1], shape[3]] == [n_heads, d_head]
-        if not fits or batch not in ("B", shape[0]) or past[0].shape != tensor.shape:
-            raise ValueError(
-                f"past_key_value must hold a key and a value of one shape [{batch}, {n_heads}, "
-                f"past, {d_head}]; received {received}. {remedy}"
-            )
-        if hidden is None or torch.is_autocast_enabled(hidden.device.type):
-            continue
-        if tensor.dtype != hidden.dtype:
-            raise ValueError(
-                f"past_key_value must have the dtype of hidden, {hidden.dtype}; received "
-                f"{received}. {remedy}"
-            )
+    ### END SOLUTION
 
 
 def check_past_hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -319,6 +298,7 @@ class CausalSelfAttention(nn.Module):
             attended [B, T, d], and present: a pair of [B, h, S, d_h] with S = past + T when
             ``use_cache``, else None.
         """
+        ### BEGIN SOLUTION
         query = split_heads(self.query(hidden), self.n_heads)  # [B, T, d] -> [B, h, T, d_h]
         key = split_heads(self.key(hidden), self.n_heads)  # [B, T, d] -> [B, h, T, d_h]
         value = split_heads(self.value(hidden), self.n_heads)  # [B, T, d] -> [B, h, T, d_h]
@@ -330,3 +310,4 @@ class CausalSelfAttention(nn.Module):
         heads = attend(query, key, value, self.weights_dropout)  # [B, h, T, d_h]
         attended = self.output_dropout(self.output(merge_heads(heads)))  # [B, T, d]
         return attended, (key, value) if use_cache else None
+        ### END SOLUTION

@@ -184,6 +184,38 @@ it to these axes first.
         )
 
 
+def check_past_key_value(
+    past: Any, n_heads: int, d_head: int, hidden: torch.Tensor | None = None
+) -> None:
+    """Raise ValueError unless ``past`` is a pair of tensors [B, h, past, d_h] that fit.
+
+    With ``hidden`` [B, T, d], the input of the same call, B and the dtype must be its own. Under
+    autocast the dtype is left to torch, since the projections then change it.
+    """
+    remedy = "Pass the present that an earlier call returned with use_cache=True."
+    if not isinstance(past, (tuple, list)) or len(past) != 2:
+        raise ValueError(
+            f"past_key_value must be a pair (key, value); received {describe(past)}. {remedy}"
+        )
+    received = f"{describe(past[0])} and {describe(past[1])}"
+    batch = "B" if hidden is None else hidden.shape[0]
+    for tensor in past:
+        shape = list(tensor.shape) if isinstance(tensor, torch.Tensor) else []
+        fits = len(shape) == 4 and [shape[1], shape[3]] == [n_heads, d_head]
+        if not fits or batch not in ("B", shape[0]) or past[0].shape != tensor.shape:
+            raise ValueError(
+                f"past_key_value must hold a key and a value of one shape [{batch}, {n_heads}, "
+                f"past, {d_head}]; received {received}. {remedy}"
+            )
+        if hidden is None or torch.is_autocast_enabled(hidden.device.type):
+            continue
+        if tensor.dtype != hidden.dtype:
+            raise ValueError(
+                f"past_key_value must have the dtype of hidden, {hidden.dtype}; received "
+                f"{received}. {remedy}"
+            )
+
+
 def argument(args: tuple[Any, ...], kwargs: dict[str, Any], place: int, name: str) -> Any:
     """Return an argument of a hooked forward, however it was passed; None when it is absent.
 

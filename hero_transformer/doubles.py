@@ -5,7 +5,9 @@ Shape letters: B sequences, T positions, d features, f features inside the feed-
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import torch
@@ -13,7 +15,12 @@ from torch import nn
 
 from .config import Config
 
-__all__ = ["FeedForward", "causal", "feedforward_alone", "filled", "numbers", "silenced", "torch_layer"]
+__all__ = ["LINE", "FeedForward", "causal", "feedforward_alone", "filled", "numbers", "silenced", "torch_layer"]
+__all__ += ["bounded", "counted", "pair_counts", "pair_replaced"]
+__all__ += ["attend", "causal_mask", "first_dropped", "merge_heads", "scaled_scores", "split_heads", "torch_attention"]
+
+# The running text of the book, by Meng Haoran (8th century): 11 characters, 10 different ones.
+LINE = "春眠不觉晓，处处闻啼鸟"
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -112,3 +119,117 @@ def torch_layer(block: nn.Module) -> nn.TransformerEncoderLayer:
         ):
             theirs.load_state_dict(ours.state_dict())
     return layer
+
+
+# Known-good stand-ins for the parts of chapters 01 and 03.
+
+
+def pair_counts(ids: Sequence[int]) -> dict[tuple[int, int], int]:
+    """Known-good counts of neighbours, by ``list.count`` in quadratic time; stands in for `tokenizer.count_pairs`.
+
+    Example:
+        >>> pair_counts([1, 1, 1, 2])
+        {(1, 1): 2, (1, 2): 1}
+    """
+    pairs = torch.tensor(list(ids)).unfold(0, 2, 1).tolist() if len(ids) > 1 else []
+    return {tuple(pair): pairs.count(pair) for pair in pairs}
+
+
+def pair_replaced(ids: Sequence[int], pair: tuple[int, int], new_id: int) -> list[int]:
+    """A known-good merge, by Python's own ``str.replace``; stands in for `tokenizer.merge_pair`.
+
+    Example:
+        >>> pair_replaced([1, 1, 1, 2], (1, 1), 9)
+        [9, 1, 2]
+    """
+    text = "".join(map(chr, ids)).replace("".join(map(chr, pair)), chr(new_id))
+    return list(map(ord, text))
+
+
+def counted(T: int, past_length: int = 0) -> torch.Tensor:
+    """T numbers from ``past_length`` on, counted up one by one; stands in for `position_ids`.
+
+    Example:
+        >>> counted(2, 5)
+        tensor([5, 6])
+    """
+    return torch.ones(T, dtype=torch.int64).cumsum(0) + (past_length - 1)
+
+
+def bounded(T: int, past_length: int, C: int) -> None:
+    """ValueError unless the last of the T tokens has a place among C; stands in for `check_block_size`.
+
+    Example:
+        >>> bounded(2, 63, 64)
+        Traceback (most recent call last):
+        ...
+        ValueError: 64 is not in range
+    """
+    range(C).index(past_length + T - 1)
+
+
+# Known-good stand-ins for the parts of chapter 04, written with other torch functions than the package's own.
+
+
+def scaled_scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+    """Scores [..., T, S] of queries [..., T, d_h] and keys [..., S, d_h]."""
+    return torch.einsum("...td,...sd->...ts", q, k).mul(q.shape[-1] ** -0.5)
+
+
+def causal_mask(T: int, S: int) -> torch.Tensor:
+    """True [T, S] where a token may attend."""
+    return torch.arange(S).le(torch.arange(S - T, S).unsqueeze(1))
+
+
+def attend(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    dropout: Callable[[torch.Tensor], torch.Tensor] | None = None,
+) -> torch.Tensor:
+    """Causal averages [..., T, d_v] of values [..., S, d_v], in logarithms of the weights.
+
+    Example:
+        >>> attend(torch.zeros(3, 4), torch.zeros(3, 4), torch.tensor([[6.0], [0.0], [3.0]])).flatten().round()
+        tensor([6., 3., 3.])
+    """
+    allowed = causal_mask(q.shape[-2], k.shape[-2])
+    scores = torch.where(allowed, scaled_scores(q, k), -math.inf)
+    weights = torch.exp(scores - scores.logsumexp(dim=-1, keepdim=True))
+    return torch.einsum("...ts,...sv->...tv", weights if dropout is None else dropout(weights), v)
+
+
+def split_heads(x: torch.Tensor, h: int) -> torch.Tensor:
+    """[B, T, d] -> [B, h, T, d_h]."""
+    return torch.stack(x.chunk(h, dim=-1), dim=1)
+
+
+def merge_heads(x: torch.Tensor) -> torch.Tensor:
+    """[B, h, T, d_h] -> [B, T, d]."""
+    return torch.cat(x.unbind(dim=1), dim=-1)
+
+
+def first_dropped(weights: torch.Tensor) -> torch.Tensor:
+    """A dropout that is not random: the first entry of the last axis becomes 0, the others are doubled.
+
+    Example:
+        >>> first_dropped(torch.tensor([[0.25, 0.75]]))
+        tensor([[0.0000, 1.5000]])
+    """
+    return torch.cat([torch.zeros_like(weights[..., :1]), 2 * weights[..., 1:]], dim=-1)
+
+
+def torch_attention(layer: nn.Module) -> nn.MultiheadAttention:
+    """torch's own multi-head attention with the weights of one of our layers: an oracle that someone else wrote.
+
+    Args:
+        layer: a `hero_transformer.attention.CausalSelfAttention` without dropout.
+
+    Returns:
+        It takes query, key and value, all [B, T, d], and a mask such as `causal`; no bias, float64.
+    """
+    theirs = nn.MultiheadAttention(layer.d_model, layer.n_heads, bias=False, batch_first=True).double()
+    with torch.no_grad():
+        theirs.in_proj_weight.copy_(torch.cat([layer.query.weight, layer.key.weight, layer.value.weight]))  # [3d, d]
+        theirs.out_proj.weight.copy_(layer.output.weight)
+    return theirs

@@ -27,14 +27,31 @@ __all__ = [
     "replaces", "standing_in",
 ]  # fmt: skip
 
+# torch's own lookups; nn.Embedding calls the first
+_LOOKUPS = (
+    F.embedding, torch.embedding, torch.ops.aten.embedding, torch.ops.aten.embedding.default,
+    F.embedding_bag, torch.embedding_bag,
+)  # fmt: skip
+
 # The functions that would be the whole answer, refused while that exercise is checked.
 BARRED: dict[str, tuple[Callable, ...]] = {
+    # nn.MultiheadAttention calls the second
+    "attention.attend": (F.scaled_dot_product_attention, F.multi_head_attention_forward),
+    "attention.CausalSelfAttention.forward": (F.scaled_dot_product_attention, F.multi_head_attention_forward),
     "model.gelu": (F.gelu,),
     # group_norm with one group, and batch_norm with positions as channels, are the same computation
     "model.LayerNorm.forward": (
         F.layer_norm, torch.layer_norm, torch.native_layer_norm,
         F.group_norm, torch.group_norm, F.batch_norm, torch.batch_norm, F.instance_norm, F.rms_norm,
     ),
+    "embedding.embed": _LOOKUPS,
+    "embedding.one_hot_matmul": _LOOKUPS,
+    # autograd would find the gradient from the lookup; the exercise is to write its rule
+    "embedding.embedding_backward": (
+        torch.autograd.grad, torch.autograd.backward, torch.Tensor.backward,
+        torch.ops.aten.embedding_dense_backward, torch.ops.aten.embedding_dense_backward.default,
+    ),
+    "embedding.nearest_tokens": (F.cosine_similarity,),  # nn.CosineSimilarity calls it
 }
 
 _BOOKKEEPING = {"RESUME", "NOP", "CACHE", "PRECALL", "PUSH_NULL", "COPY_FREE_VARS", "MAKE_CELL"}
@@ -77,7 +94,7 @@ class _Bar(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         if func in self._barred:
-            name = resolve_name(func)
+            name = resolve_name(func) or f"{func.__module__}.{func.__qualname__}"  # autograd.grad has no entry
             raise BarredAnswer(f"这里不许用 {name}：它就是答案 | {name} is the answer itself; write it out")
         return func(*args, **(kwargs or {}))
 

@@ -14,12 +14,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from .attention import CausalSelfAttention, check_past_key_value
+from .attention import CausalSelfAttention
 from .config import (
     Config,
     argument,
     check_features_hook,
     check_hidden_hook,
+    check_past_key_value,
     check_positive,
     checked_by,
 )

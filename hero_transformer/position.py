@@ -1,16 +1,20 @@
-"""Learned absolute positions, added to the token embeddings (chapter 03).
+"""Absolute positions, learned or sinusoidal, added to the token embeddings (chapter 03).
 
 Shape letters: B batch, T tokens of this call, d width of a hidden vector, C most positions.
 ``past_length`` counts the tokens that a cache already holds: this call starts there, not at 0.
 """
 
+import math
+from typing import Any
+
 import torch
 from torch import nn
 
-from .config import check_hidden, check_positive, checked_by
+from .config import check_hidden, check_positive, checked_by, describe
 from .embedding import draw_table
 
 __all__ = ["PositionEmbedding", "add_positions", "check_block_size", "position_ids"]
+__all__ += ["shift_matrix", "sinusoidal_positions"]
 
 
 def _check_lengths(T: int, past_length: int = 0, C: int = 1) -> None:
@@ -39,7 +43,9 @@ def position_ids(T: int, past_length: int = 0) -> torch.Tensor:
 
     Source: chapter 03.
     """
+    ### BEGIN SOLUTION
     return torch.arange(past_length, past_length + T)  # [T]
+    ### END SOLUTION
 
 
 @checked_by(_check_lengths)
@@ -67,15 +73,22 @@ input to its last 64 tokens without a cache, or build the model with a larger bl
 
     Source: chapter 03.
     """
+    ### BEGIN SOLUTION
     if past_length + T > C:
         raise ValueError(
             f"past_length + T must be at most C = {C}; received {past_length} + {T} = "
             f"{past_length + T}. Shorten the input to its last {C} tokens without a cache, "
             "or build the model with a larger block_size."
         )
+    ### END SOLUTION
 
 
 def _check_addends(hidden: torch.Tensor, table: torch.Tensor, past_length: int = 0) -> None:
+    if not isinstance(table, torch.Tensor) or table.dim() != 2:
+        raise ValueError(
+            f"table must be a tensor [C, d], one row a position; received {describe(table)}. "
+            "Draw one with draw_table(C, d) or compute one with sinusoidal_positions(C, d)."
+        )
     check_hidden(hidden, table.shape[-1])
 
 
@@ -91,10 +104,11 @@ def add_positions(hidden: torch.Tensor, table: torch.Tensor, past_length: int = 
         past_length: tokens that the cache already holds; 0 by default.
 
     Returns:
-        [B, T, d], a new tensor; ``hidden`` stays as it was.
+        [B, T, d], a new tensor; ``hidden`` and ``table`` stay as they were.
 
     Raises:
-        ValueError: when ``hidden`` is not a floating tensor [B, T, d], or past_length + T > C.
+        ValueError: when ``table`` is not [C, d], ``hidden`` is not a floating tensor [B, T, d], or
+            past_length + T > C.
 
     Example:
         >>> table = torch.tensor([[0.0], [10.0], [20.0]])
@@ -104,9 +118,107 @@ def add_positions(hidden: torch.Tensor, table: torch.Tensor, past_length: int = 
 
     Source: chapter 03; Gehring et al. 2017, section 3.1; Radford et al. 2019, section 2.3.
     """
+    ### BEGIN SOLUTION
     T = hidden.shape[1]
     check_block_size(T, past_length, table.shape[0])
     return hidden + table[position_ids(T, past_length)]  # [B, T, d] + [T, d] -> [B, T, d]
+    ### END SOLUTION
+
+
+def _check_base(base: Any) -> None:
+    number = isinstance(base, (int, float)) and not isinstance(base, bool)
+    if not (number and 1 < base < math.inf):  # NaN fails every comparison
+        raise ValueError(f"base = {base!r} must be a finite number above 1; pass 10000.0.")
+
+
+def _check_sinusoids(C: int, d_model: int, base: float = 10000.0) -> None:
+    check_positive(C=C, d_model=d_model)
+    _check_base(base)
+
+
+@checked_by(_check_sinusoids)
+def sinusoidal_positions(C: int, d_model: int, base: float = 10000.0) -> torch.Tensor:
+    """Compute a position table instead of learning one: sines and cosines, side by side.
+
+    Columns 2i and 2i + 1 of row p are the sine and the cosine of one angle:
+
+        table[p, 2i] = sin(p / base^(2i/d)),  table[p, 2i + 1] = cos(p / base^(2i/d)).
+
+    The first pair turns by 1 radian a position, later ones more slowly. With an odd d the last
+    column is a sine without its cosine. Nothing here is a parameter.
+
+    Args:
+        C: positions, the rows of the table; a positive int.
+        d_model: d, the columns; a positive int.
+        base: sets how slowly the last pairs turn; above 1, 10000.0 by default.
+
+    Returns:
+        [C, d], float64: at large p a float32 angle is off by p times 6e-8. Convert it last.
+
+    Raises:
+        ValueError: when a size is not a positive int or ``base`` is not a finite number above 1.
+
+    Example:
+        >>> sinusoidal_positions(2, 4)
+        tensor([[0.0000, 1.0000, 0.0000, 1.0000],
+                [0.8415, 0.5403, 0.0100, 1.0000]], dtype=torch.float64)
+
+    Source: chapter 03; Vaswani et al. 2017, section 3.5.
+    """
+    ### BEGIN SOLUTION
+    positions = torch.arange(C, dtype=torch.float64)
+    exponents = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model  # 2i/d, one a pair
+    angles = positions[:, None] * base**-exponents  # [C, 1] * [pairs] -> [C, pairs]
+    pairs = torch.stack([angles.sin(), angles.cos()], dim=-1)  # [C, pairs, 2]
+    return pairs.flatten(1)[:, :d_model]  # an odd d drops the last cosine
+    ### END SOLUTION
+
+
+def _check_shift(k: int, d_model: int, base: float = 10000.0) -> None:
+    if not isinstance(k, int) or isinstance(k, bool):
+        raise ValueError(f"k = {k!r} must be an int, negative to go back; pass a whole number.")
+    check_positive(d_model=d_model)
+    if d_model % 2:
+        raise ValueError(f"d_model = {d_model} must be even, so that every sine has its cosine; pass {d_model + 1}.")
+    _check_base(base)
+
+
+@checked_by(_check_shift)
+def shift_matrix(k: int, d_model: int, base: float = 10000.0) -> torch.Tensor:
+    """Build the matrix that moves every sinusoidal position on by k: row(p) @ M = row(p + k).
+
+    One matrix serves all p. It is zero but for d/2 blocks on the diagonal; the block of pair i
+    turns (sin a, cos a) by the angle b = k / base^(2i/d):
+
+        [ cos b  -sin b ]
+        [ sin b   cos b ]
+
+    Args:
+        k: positions to go on by, any int; negative goes back.
+        d_model: d; a positive even int.
+        base: as in ``sinusoidal_positions``.
+
+    Returns:
+        [d, d], float64, for rows multiplied from the left: row @ M.
+
+    Raises:
+        ValueError: when ``k`` is not an int, ``d_model`` is not a positive even int or ``base`` is
+            not a finite number above 1.
+
+    Example:
+        >>> table = sinusoidal_positions(6, 4)
+        >>> torch.allclose(table[:4] @ shift_matrix(2, 4), table[2:])
+        True
+
+    Source: chapter 03; Vaswani et al. 2017, section 3.5 (that such a map exists).
+    """
+    ### BEGIN SOLUTION
+    exponents = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model  # 2i/d, one a pair
+    turns = k * base**-exponents  # b, [d/2]
+    cos, sin = turns.cos(), turns.sin()
+    blocks = torch.stack([cos, -sin, sin, cos], dim=-1).reshape(-1, 2, 2)  # [d/2, 2, 2]
+    return torch.block_diag(*blocks)  # [d, d]
+    ### END SOLUTION
 
 
 class PositionEmbedding(nn.Module):
@@ -131,9 +243,7 @@ class PositionEmbedding(nn.Module):
     Source: chapter 03.
     """
 
-    def __init__(
-        self, block_size: int, d_model: int, generator: torch.Generator | None = None
-    ) -> None:
+    def __init__(self, block_size: int, d_model: int, generator: torch.Generator | None = None) -> None:
         super().__init__()
         check_positive(block_size=block_size, d_model=d_model)
         self.weight = nn.Parameter(draw_table(block_size, d_model, generator, seed=1))

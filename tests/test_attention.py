@@ -8,8 +8,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
+from torch.nn.attention.bias import causal_lower_right
 from torch.nn.functional import scaled_dot_product_attention
 
+from hero_transformer import attention as attention_module
+from hero_transformer import doubles
 from hero_transformer.attention import (
     CausalSelfAttention,
     attend,
@@ -19,6 +23,7 @@ from hero_transformer.attention import (
     split_heads,
 )
 from hero_transformer.config import Config
+from hero_transformer.exercise import BarredAnswer, barred_answers, replaced_by, replaces
 
 CLOSE = {"rtol": 0.0, "atol": 1e-12}
 
@@ -84,6 +89,48 @@ def test_attend_equals_torch(T, S, d_h):
     torch.testing.assert_close(attend(q, k, v), oracle, **CLOSE)
 
 
+@settings(deadline=None)
+@given(st.integers(1, 5), st.integers(0, 4), st.integers(1, 4))
+def test_attend_equals_torch_with_its_own_bottom_right_mask(T, past, d_h):
+    q, k, v = normal(2, 3, T, d_h), normal(2, 3, T + past, d_h, seed=1), normal(2, 3, T + past, d_h, seed=2)
+    oracle = scaled_dot_product_attention(q, k, v, attn_mask=causal_lower_right(T, T + past))
+    torch.testing.assert_close(attend(q, k, v), oracle, **CLOSE)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 6), st.integers(0, 5))
+def test_causal_mask_is_the_last_rows_of_the_square(T, past):
+    assert torch.equal(causal_mask(T, T + past), causal_mask(T + past, T + past)[-T:])
+
+
+def test_attend_divides_by_nothing_else():
+    # the number of chapter 04 and what wrong divisors of q.k would give: none, d_h, the root of d = 8
+    wrong = [4 * r / (1 + r) for r in (9.0, 3**0.5, 9 ** (1 / 8**0.5))]
+    torch.testing.assert_close(wrong, [3.6, 2.535898, 2.739991], rtol=0, atol=5e-7)
+    q, k = torch.zeros(1, 4, dtype=torch.float64), torch.zeros(2, 4, dtype=torch.float64)
+    q[0, 0], k[1, 0] = 1.0, 2 * math.log(3)
+    assert min(abs(attend(q, k, column(0, 4)).item() - number) for number in wrong) > 0.2
+
+
+def test_attend_gives_the_weights_when_the_values_are_the_identity():
+    weights = attend(normal(4, 3), normal(4, 3, seed=1), torch.eye(4, dtype=torch.float64))
+    assert not weights.triu(diagonal=1).any()
+    torch.testing.assert_close(weights.sum(dim=1), torch.ones(4, dtype=torch.float64), **CLOSE)
+
+
+def test_attend_does_not_see_one_vector_added_to_all_keys():
+    q, k, v, b = normal(2, 5, 3), normal(2, 5, 3, seed=1), normal(2, 5, 3, seed=2), normal(3, seed=3)
+    torch.testing.assert_close(attend(q, k + b, v), attend(q, k, v), **CLOSE)
+    torch.testing.assert_close(attend(q, k, v + b), attend(q, k, v) + b, **CLOSE)
+    assert (attend(q + b, k, v) - attend(q, k, v)).abs().max() > 1e-3
+
+
+def test_attend_is_not_moved_by_another_future():
+    old, new = ([normal(5, 3, seed=seed) for seed in range(start, start + 3)] for start in (0, 3))
+    mixed = [torch.cat([before[:3], after[3:]]) for before, after in zip(old, new, strict=True)]
+    torch.testing.assert_close(attend(*mixed)[:3], attend(*old)[:3], **CLOSE)
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 def test_attend_keeps_dtype_and_has_no_nan(dtype):
     # large scores of both signs: the first row has one allowed token, the rest is -inf
@@ -109,6 +156,19 @@ def test_heads_are_slices_and_merge_is_the_inverse(B, T, h, d_h):
     for i in range(h):
         assert torch.equal(heads[:, i], x[:, :, i * d_h : (i + 1) * d_h])
     assert torch.equal(merge_heads(heads), x)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 3), st.integers(1, 4), st.integers(0, 3), st.integers(1, 3), st.integers(1, 4))
+def test_doubles_agree_with_the_package(B, T, past, h, d_h):
+    x, q = normal(B, T, h * d_h), normal(B, h, T, d_h)
+    k, v = normal(B, h, T + past, d_h, seed=1), normal(B, h, T + past, d_h, seed=2)
+    torch.testing.assert_close(doubles.scaled_scores(q, k), scaled_scores(q, k), **CLOSE)
+    assert torch.equal(doubles.causal_mask(T, T + past), causal_mask(T, T + past))
+    for dropout in (None, doubles.first_dropped):
+        torch.testing.assert_close(doubles.attend(q, k, v, dropout), attend(q, k, v, dropout), **CLOSE)
+    assert torch.equal(doubles.split_heads(x, h), split_heads(x, h))
+    assert torch.equal(doubles.merge_heads(q), merge_heads(q))
 
 
 def test_functions_refuse_what_does_not_fit():
@@ -167,6 +227,54 @@ def test_attention_equals_torch(d, h, T):
     attended, present = attention(hidden)
     assert present is None
     torch.testing.assert_close(attended, oracle_of(attention, hidden), **CLOSE)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(1, 4), st.integers(1, 3), st.integers(1, 4), st.integers(0, 3))
+def test_attention_with_a_past_equals_torch_for_any_number_of_heads(h, d_h, T, past_length):
+    attention, hidden = attention_of(h * d_h, h), normal(2, past_length + T, h * d_h)
+    theirs = doubles.torch_attention(attention)
+    mask = doubles.causal(past_length + T)
+    oracle = theirs(hidden, hidden, hidden, attn_mask=mask, need_weights=False)[0][:, past_length:]
+    past = attention(hidden[:, :past_length], use_cache=True)[1] if past_length else None
+    attended, present = attention(hidden[:, past_length:], past, use_cache=True)
+    torch.testing.assert_close(attended, oracle, **CLOSE)
+    assert present[0].shape == (2, h, past_length + T, d_h)
+
+
+def test_attention_sees_on_which_side_the_past_stands():
+    # one new token sees all keys, so their order does not matter; two new ones tell
+    attention, past = attention_of(), tuple(normal(1, 2, 3, 2, seed=seed) for seed in (7, 8))
+    for T in (1, 2):
+        hidden = normal(1, T, 4)
+        heads = [split_heads(linear(hidden), 2) for linear in (attention.query, attention.key, attention.value)]
+        new_first = attend(heads[0], *(torch.cat([new, old], dim=2) for new, old in zip(heads[1:], past, strict=True)))
+        apart = attention(hidden, past)[0] - attention.output(merge_heads(new_first))
+        assert (apart.abs().max() < 1e-12) == (T == 1)
+
+
+def test_attention_refuses_the_answers_that_torch_has(monkeypatch):
+    q, k, v = (normal(1, 2, 3, 2, seed=seed) for seed in range(3))
+    monkeypatch.setattr(attention_module, "attend", attention_module.attend)
+
+    @replaces(attention_module)
+    def attend(q, k, v, dropout=None):
+        if dropout:
+            return nn.MultiheadAttention(2, 1, bias=False).double()(q[0], k[0], v[0])[0]
+        return scaled_dot_product_attention(q, k, v, is_causal=True)
+
+    place = replaced_by(attention_module.attend)
+    assert place.target == "attention.attend"
+    with barred_answers(place):
+        with pytest.raises(BarredAnswer, match="scaled_dot_product_attention"):
+            attention_module.attend(q, k, v)
+        with pytest.raises(BarredAnswer, match="multi_head_attention_forward"):
+            attention_module.attend(q, k, v, doubles.first_dropped)
+    assert attention_module.attend(q, k, v).shape == q.shape
+
+
+def test_attention_gives_zero_for_zero_because_nothing_has_a_bias():
+    assert not attention_of()(torch.zeros(2, 3, 4, dtype=torch.float64))[0].any()
 
 
 def test_attention_has_four_matrices_and_no_bias():
