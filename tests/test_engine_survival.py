@@ -142,6 +142,11 @@ def test_no_process_and_no_folder_is_left(graded: tuple[Path, str]) -> None:
     assert str(graded[0]) not in running
 
 
+def test_grading_again_grades_nobody_twice(graded: tuple[Path, str]) -> None:
+    done = hero(graded[0], "grade", CHAPTER)
+    assert f"{len(ALL)} graded already, unchanged" in done.stdout
+
+
 @pytest.mark.parametrize("name", ["os_exit", "broken_file", "forge_abs"])
 def test_formgrader_grades_by_the_engine(graded: tuple[Path, str], name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(graded[0])
@@ -151,11 +156,6 @@ def test_formgrader_grades_by_the_engine(graded: tuple[Path, str], name: str, mo
     assert result["success"], result.get("log")
     found = scores(graded[0], name)
     assert {key for key, (score, _) in found.items() if score == 0} == ROWS[name].lost("engine", set(found))
-
-
-def test_grading_again_grades_nobody_twice(graded: tuple[Path, str]) -> None:
-    done = hero(graded[0], "grade", CHAPTER)
-    assert f"{len(ALL)} graded already, unchanged" in done.stdout
 
 
 def test_without_bubblewrap_grading_stops_in_one_line_or_goes_on_when_told(
