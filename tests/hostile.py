@@ -23,16 +23,15 @@ def files(notebook: NotebookNode, **more: str) -> Files:
     return {"05_decoder_block.ipynb": nbformat.writes(notebook).encode(), **named}
 
 
-def with_cell(code: str, below: str = "setup", **more: str) -> Make:
-    """Right answers, and a cell of the learner's own below a cell."""
+def with_cell(code: str, **more: str) -> Make:
+    """Right answers, and a cell of the learner's own below the set-up."""
 
-    def make(room: Class) -> Files:
-        notebook = room.answered(room.right)
-        place = next(n for n, cell in enumerate(notebook.cells) if cell.id == below)
-        notebook.cells.insert(place + 1, new_code_cell(code, id="mine"))
-        return files(notebook, **more)
+    return lambda room: files(_with_cell(room.answered(room.right), code), **more)
 
-    return make
+
+def _with_cell(notebook: NotebookNode, code: str) -> NotebookNode:
+    notebook.cells.insert(at(notebook, "setup") + 1, new_code_cell(code, id="mine"))
+    return notebook
 
 
 def with_gelu(body: str, above: str = "", **more: str) -> Make:
@@ -46,14 +45,8 @@ def with_gelu(body: str, above: str = "", **more: str) -> Make:
 def wrong_gelu_and(code: str, **more: str) -> Make:
     """A gelu that is the identity, and code on top that is to get it full marks."""
     return lambda room: files(
-        _on_top(room.answered(room.right | {"gelu": "@replaces(model)\ndef gelu(x):\n    return x"}), code), **more
+        _with_cell(room.answered(room.right | {"gelu": "@replaces(model)\ndef gelu(x):\n    return x"}), code), **more
     )
-
-
-def _on_top(notebook: NotebookNode, code: str) -> NotebookNode:
-    place = next(n for n, cell in enumerate(notebook.cells) if cell.id == "setup")
-    notebook.cells.insert(place + 1, new_code_cell(code, id="mine"))
-    return notebook
 
 
 def changed(change: Callable[[NotebookNode], None], **answers: str) -> Make:

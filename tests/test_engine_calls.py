@@ -106,9 +106,8 @@ def pair(course: Path) -> Iterator[WarmPair]:
     checks["broken-check"] = "1 / 0"
     checks["not-plain"] = head.format("not-plain") + "gelu(lambda: 1)"
     examination = Examination({"setup": SETUP}, {"gelu": "model.gelu"}, (), checks, dict.fromkeys(checks, "gelu"))
-    found = WarmPair(
-        course / "source" / "zh" / CHAPTER, examination, Limits(cell_seconds=5, answer_bytes=1 << 22), sandboxed=False
-    )
+    limits = Limits(cell_seconds=5, answer_bytes=1 << 22)
+    found = WarmPair(Assignment.of(course / "source" / "zh" / CHAPTER, examination, limits, False, ()))
     yield found
     found.close()
 

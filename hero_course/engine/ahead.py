@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from hero_course.engine.assignment import Assignment
 from hero_course.engine.examination import Job
-from hero_course.engine.execute import digest, learners_files
+from hero_course.engine.execute import digest, job_of
 from hero_course.engine.patience import OWN_SECONDS, at_most
-from hero_course.engine.plan import examination_of, steps_of
+from hero_course.engine.plan import examination_of
 from hero_course.engine.restore import instructors, restore
 from hero_course.engine.salvage import salvage
 from hero_course.engine.session import Cell
@@ -58,7 +57,7 @@ class Ahead:
                 return
             yield waiting.popleft()
 
-    def run(self, assignment: Assignment, job: Job) -> list[Cell]:
+    def run(self, job: Job) -> list[Cell]:
         """The outputs of a submission, for `HeroExecute`."""
         future = self._ready.pop(digest(job), None) or self._runs.submit(job)
         return future.result()
@@ -69,7 +68,7 @@ class Ahead:
             found = salvage(folder, self._source.name)
             if found.reason is None:
                 notebook, _ = restore(found.notebook, self._instructor)
-                job = Job(steps_of(notebook, self._examination, self._examples), learners_files(folder, self._source))
-                name: Any = digest(job)
+                job = job_of(notebook, self._examination, folder, self._source, self._examples)
+                name = digest(job)
                 if name not in self._ready:
                     self._ready[name] = self._runs.submit(job)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hero_course.engine import PACKAGE
 from hero_course.engine.examination import Examination
 from hero_course.engine.limits import Limits
-from hero_course.engine.pair import WarmPair
 
 __all__ = ["Assignment"]
 
@@ -43,12 +42,7 @@ class Assignment:
         files = tuple((str(path.relative_to(source)), path.read_bytes()) for path in paths)
         return Assignment(source.name, files, examination, limits, sandboxed, tuple(absent))
 
-    def pair(self) -> WarmPair:
-        """Warm parents for it."""
-        with tempfile.TemporaryDirectory(prefix="hero-assignment-") as folder:
-            source = Path(folder) / self.name
-            for name, content in self.files:
-                path = source / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
-            return WarmPair(source, self.examination, self.limits, self.sandboxed, self.absent)
+    @property
+    def beside(self) -> dict[str, bytes]:
+        """The files beside the notebook, without the package: a worker has the package from elsewhere."""
+        return {name: content for name, content in self.files if Path(name).parts[0] != PACKAGE}

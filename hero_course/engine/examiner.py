@@ -12,6 +12,7 @@ import sys
 import time
 from typing import Any
 
+from hero_course.engine import PACKAGE
 from hero_course.engine.examination import Examination, Job, Step
 from hero_course.engine.frames import ProtocolError, receive, send
 from hero_course.engine.limits import Limits
@@ -19,7 +20,7 @@ from hero_course.engine.protocol import decode, encode, opaque
 from hero_course.engine.proxy import AnswerError, StandIns, call
 from hero_course.engine.session import Cell, Gone, GraderFault, Session
 from hero_course.engine.shell import make_shell, shown
-from hero_course.engine.worker import PACKAGE, PREDICTION_BYTES, owner_of
+from hero_course.engine.worker import PREDICTION_BYTES, owner_of
 
 __all__ = ["Examiner"]
 

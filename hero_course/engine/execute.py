@@ -19,7 +19,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum, Float, Integer
 
 from hero_course.engine.assignment import Assignment
-from hero_course.engine.examination import Job
+from hero_course.engine.examination import Examination, Job
 from hero_course.engine.handed_in import learners_own
 from hero_course.engine.limits import Limits
 from hero_course.engine.plan import examination_of, steps_of
@@ -28,13 +28,13 @@ from hero_course.engine.restore import RESTORED, instructors, source_folder
 from hero_course.engine.salvage import UNREADABLE
 from hero_course.engine.session import Cell
 
-__all__ = ["HeroAutograde", "HeroExecute", "Run", "digest", "learners_files", "private_paths", "run_with"]
+__all__ = ["HeroAutograde", "HeroExecute", "Run", "digest", "job_of", "run_with"]
 
-Run = Callable[[Assignment, Job], list[Cell]]
+Run = Callable[[Job], list[Cell]]
 _PUT_BACK = "（此单元缺失或类型被改，批改时已放回 | this cell was missing or of another kind: it was put back）\n"
 
 
-_run: list[Run] = [grade_here]
+_instead: list[Run] = []  # the last one runs the submissions; where there is none, this process does
 
 
 class run_with:
@@ -44,10 +44,10 @@ class run_with:
         self._new = run
 
     def __enter__(self) -> None:
-        _run.append(self._new)
+        _instead.append(self._new)
 
     def __exit__(self, *error: Any) -> None:
-        _run.pop()
+        _instead.pop()
 
 
 class _PlainCopies(BaseConverter):
@@ -118,23 +118,22 @@ class HeroExecute(NbGraderPreprocessor):
             MissingSandboxError: if bubblewrap is missing and wanted.
         """
         source = source_folder(self, resources).resolve()
-        instructor = instructors(source)
-        examination = examination_of(instructor)
-        steps = steps_of(nb, examination, self.examples)
+        examination = examination_of(instructors(source))
+        job = job_of(nb, examination, self._handed_in(resources), source, self.examples)
         reason = nb.metadata.get("hero", {}).get(UNREADABLE)
         if reason:
-            outputs = [[_unreadable(reason)] if step.check else [] for step in steps]
+            outputs = [[_unreadable(reason)] if step.check else [] for step in job.steps]
+        elif _instead:
+            outputs = _instead[-1](job)
         else:
-            job = Job(steps, learners_files(self._handed_in(resources), source))
-            outputs = _run[-1](self.assignment(source), job)
-        checks = {cell.metadata.nbgrader.grade_id: cell for cell in instructor.cells if _graded(cell)}
+            outputs = grade_here(self.assignment(source), job)
         for cell in nb.cells:
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
-        for number, (step, shown) in enumerate(zip(steps, outputs, strict=True), 1):
+        for number, (step, shown) in enumerate(zip(job.steps, outputs, strict=True), 1):
             cell = nb.cells[step.place]
             if step.check:
-                cell.source = checks[step.check].source
+                cell.source = examination.checks[step.check]
             if cell.metadata.get("hero", {}).get(RESTORED):
                 shown = [{"output_type": "stream", "name": "stdout", "text": _PUT_BACK}, *shown]
             cell.outputs = [nbformat.from_dict(one) for one in shown]
@@ -149,6 +148,19 @@ class HeroExecute(NbGraderPreprocessor):
         course = self.parent.parent.coursedir
         names = resources["nbgrader"]
         return Path(course.format_path(course.submitted_directory, names["student"], names["assignment"]))
+
+
+def job_of(notebook: NotebookNode, examination: Examination, folder: Path, source: Path, examples: str) -> Job:
+    """What is run of a submission.
+
+    Args:
+        notebook: restored.
+        examination: the instructor's notebook.
+        folder: what was handed in.
+        source: the instructor's folder.
+        examples: see `steps_of`.
+    """
+    return Job(steps_of(notebook, examination, examples), learners_files(folder, source))
 
 
 def learners_files(folder: Path, source: Path, most: int = 32 << 20) -> dict[str, bytes]:
@@ -182,13 +194,9 @@ def digest(job: Job) -> str:
 
 
 def private_paths(source: Path) -> list[str]:
-    """What no worker may see: the course, and the home folder's content."""
+    """What no worker may see of the course."""
     root = next((one for one in source.parents if (one / "nbgrader_config.py").is_file()), source)
     return [str(source), str(root / "source"), str(root / "gradebook.db"), str(root / "submitted")]
-
-
-def _graded(cell: NotebookNode) -> bool:
-    return bool(cell.metadata.get("nbgrader", {}).get("grade"))
 
 
 def _unreadable(reason: str) -> dict[str, Any]:

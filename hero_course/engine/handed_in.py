@@ -6,6 +6,8 @@ import os
 import stat
 from pathlib import Path
 
+from hero_course.engine import PACKAGE
+
 __all__ = ["learners_own", "plain_files"]
 
 LARGEST = 100 << 20
@@ -33,7 +35,7 @@ def learners_own(folder: Path, source: Path) -> list[Path]:
 
 def _is_ours(name: Path, source: Path) -> bool:
     below = any((source / parent).is_file() for parent in name.parents)
-    return name.suffix == ".ipynb" or name.parts[0] == "hero_transformer" or below or (source / name).exists()
+    return name.suffix == ".ipynb" or name.parts[0] == PACKAGE or below or (source / name).exists()
 
 
 def _hidden(name: str) -> bool:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import pickle
 import socket
 import time
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from hero_course.engine.examination import Examination, Job
+from hero_course.engine.assignment import Assignment
+from hero_course.engine.examination import Job
 from hero_course.engine.frames import ProtocolError, receive, send
-from hero_course.engine.limits import Limits
 from hero_course.engine.protocol import decode, encode
 from hero_course.engine.session import Cell
 from hero_course.engine.warm import Stage, WarmParent
@@ -30,20 +28,12 @@ class WarmPair:
     """A warm parent of workers and one of examiners; several threads may have it grade at the same time.
 
     Args:
-        source: the assignment's folder under ``source/``, with the edition.
-        examination: its instructor's notebook.
-        limits: of each submission.
-        sandboxed: whether workers run in bubblewrap.
-        absent: paths that no worker may see; looked for from inside.
+        assignment: whose submissions it grades.
     """
 
-    def __init__(
-        self, source: Path, examination: Examination, limits: Limits, sandboxed: bool = True, absent: Sequence[str] = ()
-    ) -> None:
-        self._examination, self._limits = examination, limits
-        self._sandboxed, self._absent = sandboxed, absent
-        self._stage = Stage(source)
-        self._files = self._stage.files
+    def __init__(self, assignment: Assignment) -> None:
+        self._assignment, self._beside = assignment, assignment.beside
+        self._stage = Stage(assignment.files)
         self._parents: dict[str, WarmParent] = {}
         try:
             for role in ("worker", "examiner"):
@@ -64,7 +54,8 @@ class WarmPair:
                 self._parents[role] = self._start(role)
 
     def _start(self, role: str) -> WarmParent:
-        return WarmParent(role, self._stage, self._limits, self._sandboxed, self._absent)
+        wanted = self._assignment
+        return WarmParent(role, self._stage, wanted.limits, wanted.sandboxed, wanted.absent)
 
     def grade(self, job: Job) -> list[Cell]:
         """The outputs of each step of a submission.
@@ -73,15 +64,15 @@ class WarmPair:
             NotGradedError: if the grader broke.
             WarmParentGoneError: if the pair is of no use any more.
         """
-        return self._examine(Job(job.steps, {**job.files, **self._files}))["outputs"]
+        return self._examine(Job(job.steps, {**job.files, **self._beside}))["outputs"]
 
     def _examine(self, job: Job | None) -> dict[str, Any]:
         """Fork an examiner, and workers when it asks for them; what it says at its end."""
         examiner, examiner_pid = self._parents["examiner"].fork()
         workers, worker_pid = self._parents["worker"], 0
-        deadline = time.monotonic() + self._limits.total_seconds + _PATIENCE
+        deadline = time.monotonic() + self._assignment.limits.total_seconds + _PATIENCE
         try:
-            send(examiner, pickle.dumps(self._examination))
+            send(examiner, pickle.dumps(self._assignment.examination))
             send(examiner, pickle.dumps(job))
             while (said := decode(receive(examiner, 1 << 32, deadline), _PARTS))["kind"] != "done":
                 if said["kind"] == "start":

@@ -23,7 +23,7 @@ def warm_up(assignment: Assignment) -> WarmPair:
     with _lock:
         if not _kept or _kept[0][0] != assignment:
             _end()
-            pair = assignment.pair()
+            pair = WarmPair(assignment)
             _kept.append((assignment, pair))
             pair.warm_up()
         return _kept[0][1]

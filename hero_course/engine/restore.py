@@ -15,11 +15,12 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from hero_course.engine.plan import grade_id
+from hero_course.solutions import HIDDEN_BEGIN, HIDDEN_END
 
 __all__ = ["RESTORED", "RestoreCells", "instructors", "restore", "source_folder"]
 
 RESTORED = "restored"  # the key, in a cell's metadata, of a mark that it was put back
-_HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS\n?", re.DOTALL)
+_HIDDEN = re.compile(f"{HIDDEN_BEGIN}.*?{HIDDEN_END}\n?", re.DOTALL)
 
 
 def source_folder(step: Any, resources: Any) -> Path:
@@ -75,7 +76,7 @@ def restore(notebook: NotebookNode, source: NotebookNode) -> tuple[NotebookNode,
         if mine.cell_type != wanted.cell_type:
             back.append(name)
         notebook.cells[place] = new
-    back += _put_back(notebook, source, known, places)
+    back += _put_back(notebook, source, known)
     for cell in notebook.cells:
         if grade_id(cell) in back:
             cell.metadata["hero"] = {**cell.metadata.get("hero", {}), RESTORED: True}
@@ -104,9 +105,7 @@ def _places(notebook: NotebookNode, known: dict[str, NotebookNode]) -> dict[str,
     return places
 
 
-def _put_back(
-    notebook: NotebookNode, source: NotebookNode, known: dict[str, NotebookNode], places: dict[str, int]
-) -> list[str]:
+def _put_back(notebook: NotebookNode, source: NotebookNode, known: dict[str, NotebookNode]) -> list[str]:
     """Insert the locked cells that are missing."""
     back = []
     there = {one.id: one for one in reversed(notebook.cells)}

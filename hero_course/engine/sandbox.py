@@ -14,6 +14,7 @@ import socket
 import sys
 from pathlib import Path
 
+from hero_course.engine import PACKAGE
 from hero_course.engine.limits import Limits
 from hero_course.engine.syscalls import filter_system_calls
 
@@ -88,7 +89,7 @@ def _hidden_packages() -> list[str]:
     """Put nothing in the place of installed copies of the course's own packages: they hold the answers."""
     words: list[str] = []
     for folder in {path for path in sys.path if path.startswith(sys.prefix)}:
-        for name in ("hero_transformer", "hero_course"):
+        for name in (PACKAGE, "hero_course"):
             if os.path.isdir(os.path.join(folder, name)):
                 words += ["--tmpfs", os.path.join(folder, name)]
     return words

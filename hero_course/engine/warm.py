@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from hero_course.engine.limits import Limits
 
 __all__ = ["Stage", "WarmParent", "WarmParentGoneError"]
 
-EDITION_FOLDER = "hero_transformer"
 _ENGINE = Path(__file__).resolve().parent
 
 
@@ -27,10 +26,10 @@ class Stage:
     """A folder with what a chapter's processes may see: the engine's code, and the edition with its other files.
 
     Args:
-        source: the assignment's folder under ``source/``; its notebooks are left out.
+        files: the edition's and those beside it, by their names.
     """
 
-    def __init__(self, source: Path) -> None:
+    def __init__(self, files: Iterable[tuple[str, bytes]]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="hero-stage-")
         root = Path(self._folder.name)
         root.chmod(0o755)
@@ -40,16 +39,12 @@ class Stage:
         shutil.copy(_ENGINE.parent / "__init__.py", package.parent)
         for path in _ENGINE.glob("*.py"):
             shutil.copy(path, package)
-        shutil.copytree(source, self.edition, ignore=shutil.ignore_patterns("*.ipynb", "__pycache__"))
+        for name, content in files:
+            path = self.edition / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
         for path in root.rglob("*"):
             path.chmod(0o755 if path.is_dir() else 0o644)
-
-    @property
-    def files(self) -> dict[str, bytes]:
-        """The files beside the notebook, without the package: a worker has the package from elsewhere."""
-        paths = [path for path in self.edition.rglob("*") if path.is_file()]
-        names = {str(path.relative_to(self.edition)): path for path in paths}
-        return {name: path.read_bytes() for name, path in names.items() if Path(name).parts[0] != EDITION_FOLDER}
 
     def close(self) -> None:
         """Remove the folder."""

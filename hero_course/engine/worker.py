@@ -21,15 +21,15 @@ from typing import Any
 
 import torch
 
+from hero_course.engine import PACKAGE
 from hero_course.engine.frames import receive, send
 from hero_course.engine.limits import Limits
 from hero_course.engine.payload import load
 from hero_course.engine.protocol import encode, tensors_in
 from hero_course.engine.shell import make_shell, shown
 
-__all__ = ["PACKAGE", "PREDICTION_BYTES", "Worker", "owner_of"]
+__all__ = ["PREDICTION_BYTES", "Worker", "owner_of"]
 
-PACKAGE = "hero_transformer"
 PREDICTION_BYTES = 1 << 16
 _GRAPHS = 32  # calls whose gradients can still be asked for
 

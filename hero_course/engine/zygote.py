@@ -20,7 +20,7 @@ import sys
 import tempfile
 from typing import Any
 
-from hero_course.engine import sandbox
+from hero_course.engine import PACKAGE, sandbox
 from hero_course.engine.frames import receive, send
 from hero_course.engine.limits import Limits
 
@@ -47,9 +47,9 @@ class Zygote:
         from hero_course.engine.shell import make_shell
 
         importlib.import_module(f"hero_course.engine.{self._role}")
-        package = importlib.import_module("hero_transformer")
+        package = importlib.import_module(PACKAGE)
         if os.path.dirname(os.path.dirname(os.path.realpath(package.__file__))) != os.path.realpath(edition):
-            raise ImportError(f"hero_transformer came from {package.__file__}, not from the edition in {edition}")
+            raise ImportError(f"{PACKAGE} came from {package.__file__}, not from the edition in {edition}")
         torch.set_num_threads(1)
         torch.backends.cpu.get_cpu_capability()  # looks at /proc/cpuinfo once, while it is there
         make_shell(self._limits.output_bytes)
