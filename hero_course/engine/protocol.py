@@ -13,9 +13,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from hero_course.engine.frames import ProtocolError
+from hero_course.engine.modules import is_module, put_together, taken_apart
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     import torch
+    from torch import nn
 
 __all__ = ["MIME", "Opaque", "Remote", "decode", "encode", "opaque", "tensors_in"]
 
@@ -69,89 +73,125 @@ def encode(value: Any, iterators: list[Any] | None = None) -> bytes:
     """Plain data as bytes. Runs in the worker, on whatever a learner's code returned.
 
     Args:
-        value: None, ``...``, bool, int, float, complex, str, bytes, tuple, list, dict or tensor; subclasses of
-            float, str, the containers and the tensor become the plain type. Anything else is sent as an `Opaque`.
+        value: None, ``...``, bool, int, float, complex, str, bytes, tuple, list, dict, tensor, or a module (see
+            `modules`); subclasses of float, str, the containers and the tensor become the plain type.
+            Anything else is sent as an `Opaque`.
         iterators: if given, an iterator is appended to it and sent as its number.
 
     Example:
         >>> decode(encode((None, 1.5, [True, "a"], {"n": 2**70})))
         (None, 1.5, [True, 'a'], {'n': 1180591620717411303424})
     """
-    out = bytearray()
-    _write(value, out, iterators, 0)
-    return bytes(out)
+    writer = _Writer(iterators)
+    writer.write(value, 0)
+    return bytes(writer.out)
 
 
-def _write(value: Any, out: bytearray, iterators: list[Any] | None, depth: int) -> None:
-    kind = type(value)
-    if depth > DEPTH:
-        _write_opaque(value, out)
-    elif value is None or value is ... or kind is bool:
-        out += {None: b"N", ...: b"E", True: b"T", False: b"F"}[value]
-    elif kind is int:
-        _sized(b"I", value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True), out)
-    elif isinstance(value, float):
-        out += b"D" + struct.pack("<d", value)
-    elif kind is complex:
-        out += b"C" + struct.pack("<dd", value.real, value.imag)
-    elif isinstance(value, str):
-        _sized(b"S", str.encode(value, "utf-8", "replace"), out)
-    elif kind is bytes:
-        _sized(b"B", value, out)
-    elif isinstance(value, (tuple, list)):
-        base = tuple if isinstance(value, tuple) else list
-        items = list(base.__iter__(value))
-        out += (b"U" if base is tuple else b"L") + struct.pack("<Q", len(items))
-        for item in items:
-            _write(item, out, iterators, depth + 1)
-    elif isinstance(value, dict):
-        pairs = list(dict.items(value))
-        out += b"M" + struct.pack("<Q", len(pairs))
+class _Writer:
+    """Writes one value; of modules and their parameters, each once."""
+
+    def __init__(self, iterators: list[Any] | None) -> None:
+        self.out, self.iterators = bytearray(), iterators
+        self.written: dict[int, int] = {}  # by id; in the order in which they end
+
+    def write(self, value: Any, depth: int) -> None:
+        kind = type(value)
+        if value is None or value is ... or kind is bool:
+            self.out += {None: b"N", ...: b"E", True: b"T", False: b"F"}[value]
+        elif kind is int:
+            self.sized(b"I", value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True))
+        elif isinstance(value, float):
+            self.out += b"D" + struct.pack("<d", value)
+        elif kind is complex:
+            self.out += b"C" + struct.pack("<dd", value.real, value.imag)
+        elif isinstance(value, str):
+            self.sized(b"S", str.encode(value, "utf-8", "replace"))
+        elif kind is bytes:
+            self.sized(b"B", value)
+        elif depth > DEPTH:
+            self.opaque(value)
+        elif isinstance(value, (tuple, list)):
+            base = tuple if isinstance(value, tuple) else list
+            items = list(base.__iter__(value))
+            self.out += (b"U" if base is tuple else b"L") + struct.pack("<Q", len(items))
+            for item in items:
+                self.write(item, depth + 1)
+        elif isinstance(value, dict):
+            self.mapping(dict.items(value), self.write, depth)
+        elif _is_tensor(value):
+            self.tensor(value)
+        elif is_module(value):
+            self.module(value, depth)
+        elif self.iterators is not None and hasattr(kind, "__next__"):
+            self.out += b"R" + struct.pack("<Q", len(self.iterators))
+            self.iterators.append(value)
+        else:
+            self.opaque(value)
+
+    def mapping(self, items: Iterable[tuple[Any, Any]], write: Callable[[Any, int], None], depth: int) -> None:
+        pairs = list(items)
+        self.out += b"M" + struct.pack("<Q", len(pairs))
         for name, item in pairs:
-            _write(name, out, iterators, depth + 1)
-            _write(item, out, iterators, depth + 1)
-    elif _is_tensor(value):
-        _write_tensor(value, out)
-    elif iterators is not None and hasattr(kind, "__next__"):
-        out += b"R" + struct.pack("<Q", len(iterators))
-        iterators.append(value)
-    else:
-        _write_opaque(value, out)
+            self.write(name, depth + 1)
+            write(item, depth + 1)
 
+    def module(self, value: nn.Module, depth: int) -> None:
+        if self.again(value):
+            return
+        place, plain, buffers, parameters, parts = taken_apart(value)
+        self.out += b"K"
+        self.write(place, depth + 1)
+        self.mapping(plain.items(), self.write, depth + 1)
+        self.mapping(buffers.items(), self.write, depth + 1)
+        self.mapping(parameters.items(), self.parameter, depth + 1)
+        self.mapping(parts.items(), self.write, depth + 1)
+        self.written[id(value)] = len(self.written)
 
-def _sized(tag: bytes, content: bytes, out: bytearray) -> None:
-    out += tag + struct.pack("<Q", len(content)) + content
+    def parameter(self, value: nn.Parameter | None, depth: int) -> None:
+        if value is None or self.again(value):
+            self.out += b"N" if value is None else b""
+            return
+        self.out += b"P" + (b"T" if value.requires_grad else b"F")
+        self.tensor(value)
+        self.written[id(value)] = len(self.written)
 
+    def again(self, value: Any) -> bool:
+        """Whether it was written before; then its number is."""
+        number = self.written.get(id(value))
+        self.out += b"" if number is None else b"J" + struct.pack("<Q", number)
+        return number is not None
 
-def _write_opaque(value: Any, out: bytearray) -> None:
-    try:
-        text = repr(value)
-    except Exception:
-        text = "?"
-    out += b"O"
-    for part in (type(value).__name__, str(text)):
-        _sized(b"S", part[:TEXT].encode("utf-8", "replace"), out)
+    def sized(self, tag: bytes, content: bytes) -> None:
+        self.out += tag + struct.pack("<Q", len(content)) + content
+
+    def opaque(self, value: Any) -> None:
+        try:
+            text = repr(value)
+        except Exception:
+            text = "?"
+        self.out += b"O"
+        for part in (type(value).__name__, str(text)):
+            self.sized(b"S", part[:TEXT].encode("utf-8", "replace"))
+
+    def tensor(self, value: torch.Tensor) -> None:
+        torch = sys.modules["torch"]
+        with torch._C.DisableTorchFunction():
+            plain = torch.Tensor.detach(value).as_subclass(torch.Tensor)
+            name = str(plain.dtype).removeprefix("torch.")
+            if name not in DTYPES or plain.layout is not torch.strided or plain.is_meta:
+                self.opaque(plain)
+                return
+            plain = plain.cpu().resolve_conj().resolve_neg().contiguous()
+            raw = plain.flatten().view(torch.uint8).numpy().tobytes() if plain.numel() else b""
+            self.out += b"X"
+            self.sized(b"S", name.encode())
+            self.out += struct.pack("<Q", plain.dim()) + b"".join(struct.pack("<Q", size) for size in plain.shape)
+            self.sized(b"B", raw)
 
 
 def _is_tensor(value: Any) -> bool:
     torch = sys.modules.get("torch")  # the driver does without it
     return torch is not None and isinstance(value, torch.Tensor)
-
-
-def _write_tensor(value: torch.Tensor, out: bytearray) -> None:
-    torch = sys.modules["torch"]
-    with torch._C.DisableTorchFunction():
-        plain = torch.Tensor.detach(value).as_subclass(torch.Tensor)
-        name = str(plain.dtype).removeprefix("torch.")
-        if name not in DTYPES or plain.layout is not torch.strided or plain.is_meta:
-            _write_opaque(plain, out)
-            return
-        plain = plain.cpu().resolve_conj().resolve_neg().contiguous()
-        raw = plain.flatten().view(torch.uint8).numpy().tobytes() if plain.numel() else b""
-        out += b"X"
-        _sized(b"S", name.encode(), out)
-        out += struct.pack("<Q", plain.dim()) + b"".join(struct.pack("<Q", size) for size in plain.shape)
-        _sized(b"B", raw, out)
 
 
 def tensors_in(value: Any) -> list[torch.Tensor]:
@@ -190,6 +230,7 @@ class _Reader:
 
     def __init__(self, payload: bytes, items: int) -> None:
         self.payload, self.place, self.left = payload, 0, items
+        self.built: list[Any] = []  # modules and their parameters, as `_Writer.written` numbers them
 
     def value(self, depth: int) -> Any:
         self.left -= 1
@@ -216,6 +257,12 @@ class _Reader:
             return self.mapping(depth)
         if tag == b"X":
             return self.tensor()
+        if tag == b"K":
+            return self.module(depth)
+        if tag == b"P":
+            return self.parameter(depth)
+        if tag == b"J":
+            return self.built[self.number()]
         if tag == b"O":
             return opaque(self.text(), self.text())
         if tag == b"R":
@@ -256,6 +303,18 @@ class _Reader:
             except TypeError as error:
                 raise ProtocolError("a key that cannot be one") from error
         return found
+
+    def module(self, depth: int) -> Any:
+        place, *groups = (self.value(depth + 1) for _ in range(5))
+        value = put_together(place, *groups)
+        self.built.append(opaque(str(place).rpartition(".")[2], "a module") if value is None else value)
+        return self.built[-1]
+
+    def parameter(self, depth: int) -> Any:
+        grad, value, torch = self.value(DEPTH), self.value(depth + 1), sys.modules.get("torch")
+        fits = isinstance(value, torch.Tensor) if torch is not None else False
+        self.built.append(torch.nn.Parameter(value, requires_grad=grad is True) if fits else value)
+        return self.built[-1]
 
     def tensor(self) -> torch.Tensor:
         name, dimensions, torch = self.text(), self.number(), sys.modules.get("torch")

@@ -1,0 +1,95 @@
+"""Modules that a learner's code returns, as plain data: a class by name, numbers, parameters, parts.
+
+Only the package's own classes and a few of torch.nn's are known. An instance is filled with what was sent and never
+constructed: it computes with the class's own code. The argument checks that a constructor hooks in are not there.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from hero_course.engine import PACKAGE
+
+if TYPE_CHECKING:
+    from torch import nn
+
+__all__ = ["is_module", "put_together", "taken_apart"]
+
+_NAME = re.compile(r"[^\W\d]\w{0,59}|\d{1,6}")  # a ModuleList numbers its parts
+_TORCH = {  # by the place of the class; none computes more than its parameters and its input allow
+    f"torch.nn.modules.{name}"
+    for name in (
+        "activation.GELU", "container.ModuleList", "container.Sequential", "dropout.Dropout",
+        "linear.Identity", "linear.Linear", "normalization.LayerNorm", "sparse.Embedding",
+    )
+}  # fmt: skip
+_PLAIN = (bool, int, float, str, type(None))
+
+
+def is_module(value: Any) -> bool:
+    """Whether it is an ``nn.Module``; False where torch is not loaded, as in the driver."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.nn.Module)
+
+
+def taken_apart(module: nn.Module) -> tuple[str, dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """The class's place, and by name the plain attributes, buffers, parameters and parts.
+
+    Example:
+        >>> import torch
+        >>> place, plain, buffers, parameters, parts = taken_apart(torch.nn.Linear(2, 3))
+        >>> place, plain["in_features"], list(parameters)
+        ('torch.nn.modules.linear.Linear', 2, ['weight', 'bias'])
+    """
+    kind, found = type(module), vars(module)
+    plain = {name: value for name, value in found.items() if type(value) in _PLAIN}
+    return f"{kind.__module__}.{kind.__qualname__}", plain, *(found[f"_{one}"] for one in _REGISTERED)
+
+
+def put_together(place: Any, plain: Any, buffers: Any, parameters: Any, parts: Any) -> nn.Module | None:
+    """A module of the named class with these parts; None where the class is unknown or a part is not what it should be.
+
+    Names that the class itself defines, such as its methods, are not taken over.
+
+    Example:
+        >>> import torch
+        >>> module = put_together(*taken_apart(torch.nn.Linear(2, 3)))
+        >>> module, module(torch.ones(1, 2)).shape
+        (Linear(in_features=2, out_features=3, bias=True), torch.Size([1, 3]))
+        >>> put_together("os.system", {}, {}, {}, {}) is None
+        True
+    """
+    kind, torch = _class(place), sys.modules["torch"]
+    groups = (plain, buffers, parameters, parts)
+    expected = (_PLAIN, torch.Tensor, torch.nn.Parameter, torch.nn.Module)
+    if kind is None or not all(map(_holds, groups, expected)):
+        return None
+    module = kind.__new__(kind)
+    torch.nn.Module.__init__(module)
+    for name, value in plain.items():
+        if not name.startswith("_") and not hasattr(kind, name):
+            setattr(module, name, value)
+    for registered, group in zip(_REGISTERED, groups[1:], strict=True):
+        vars(module)[f"_{registered}"].update(group)
+    return module
+
+
+_REGISTERED = ("buffers", "parameters", "modules")  # torch keeps each under this name with a _ in front
+
+
+def _holds(group: Any, kinds: Any) -> bool:
+    return isinstance(group, dict) and all(
+        isinstance(name, str) and _NAME.fullmatch(name) and (value is None or isinstance(value, kinds))
+        for name, value in group.items()
+    )
+
+
+def _class(place: Any) -> type[nn.Module] | None:
+    """The class at a place, if it is a module of the package's or one of torch's that its models are made of."""
+    if not isinstance(place, str) or not (place.startswith(f"{PACKAGE}.") or place in _TORCH):
+        return None
+    home, _, name = place.rpartition(".")
+    kind = vars(sys.modules[home]).get(name) if home in sys.modules else None
+    return kind if isinstance(kind, type) and issubclass(kind, sys.modules["torch"].nn.Module) else None
