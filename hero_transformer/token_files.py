@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-__all__ = ["BYTE_SYMBOLS", "read_merges", "read_vocab", "spell", "write_files"]
+__all__ = ["BYTE_SYMBOLS", "read_files", "read_merges", "read_vocab", "spell", "write_files"]
 
 _VISIBLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
 _SHIFTED = {byte: 256 + place for place, byte in enumerate(b for b in range(256) if b not in _VISIBLE)}
@@ -54,6 +54,39 @@ def write_files(
     Path(folder).mkdir(parents=True, exist_ok=True)
     _write_whole(Path(folder) / "vocab.json", vocab + "\n")
     _write_whole(Path(folder) / "merges.txt", "\n".join(lines) + "\n")
+
+
+def read_files(folder: str | Path) -> tuple[list[tuple[int, int]], list[str], list[int]]:
+    """Read both files, ours or GPT-2's own.
+
+    Returns:
+        What makes a ``BPETokenizer`` of them: the merges, the special tokens, and the numbering of all. A special token
+        is an entry of the vocabulary that is neither a byte nor made by a merge.
+
+    Raises:
+        ValueError: says which file, and where it is wrong.
+        FileNotFoundError: when a file is missing.
+    """
+    vocab_path, merges_path = Path(folder) / "vocab.json", Path(folder) / "merges.txt"
+    vocab = read_vocab(vocab_path)
+    places = {symbol: byte for byte, symbol in enumerate(BYTE_SYMBOLS)}
+    merges = []
+    for number, (left, right) in read_merges(merges_path):
+        if left not in places or right not in places or left + right in places or left + right not in vocab:
+            raise ValueError(
+                f"{merges_path}, line {number}: cannot merge {left!r} and {right!r}; both must be bytes or made by "
+                "earlier lines, and the result a new entry of vocab.json. Are the two files of one tokenizer?"
+            )
+        merges.append((places[left], places[right]))
+        places[left + right] = len(places)
+    missing = [symbol for symbol in BYTE_SYMBOLS if symbol not in vocab]
+    if missing:
+        raise ValueError(
+            f"{vocab_path} lacks {len(missing)} of the 256 bytes, such as {missing[0]!r}: "
+            "it is not the vocabulary of a byte-level tokenizer."
+        )
+    special = sorted((text for text in vocab if text not in places), key=vocab.__getitem__)
+    return merges, special, [vocab[text] for text in [*places, *special]]
 
 
 def read_vocab(path: Path) -> dict[str, int]:

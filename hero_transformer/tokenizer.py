@@ -10,24 +10,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import regex
-
-from .config import checked_by, describe
-from .token_files import BYTE_SYMBOLS, read_merges, read_vocab, write_files
+from .config import checked_by
+from .token_files import read_files, write_files
+from .token_pieces import check_text, settled, split
 from .token_training import train_on_pieces
 
 __all__ = ["BPETokenizer", "CharTokenizer", "count_pairs", "merge_pair", "train_bpe"]
 
-# GPT-2's rule for pieces (Radford et al. 2019): English endings, then runs of letters, of digits and of other signs,
-# each with at most one space before it, then white space. No merge crosses from one piece to the next.
-_PIECES = regex.compile(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
-# Places where a piece always ends, whatever text comes later: a stream of text may be cut there.
-_SETTLED = regex.compile(r"(?<=\p{L})(?=\P{L})|(?<=\p{N})(?=\P{N})|(?<=\S)(?=\s)")
-
 
 def _check_text(self: Any, text: str) -> None:
-    if not isinstance(text, str):
-        raise ValueError(f"text must be a str; received {describe(text)}. Decode bytes with .decode('utf-8') first.")
+    check_text(text)
 
 
 class CharTokenizer:
@@ -52,7 +44,7 @@ class CharTokenizer:
     """
 
     def __init__(self, text: str) -> None:
-        _check_text(self, text)
+        check_text(text)
         if not text:
             raise ValueError("text must have at least one character; received ''. Pass the text to be encoded.")
         self.symbols = tuple(sorted(set(text)))
@@ -233,7 +225,7 @@ def train_bpe(ids: Sequence[int], n_merges: int) -> list[tuple[int, int]]:
 
 
 def _check_unicode(self: Any, text: str) -> None:
-    _check_text(self, text)
+    check_text(text)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -323,13 +315,7 @@ class BPETokenizer:
             >>> BPETokenizer(special_tokens=["<|end|>"]).split("It's dawn.<|end|>")
             [('It', False), ("'s", False), (' dawn', False), ('.', False), ('<|end|>', True)]
         """
-        found: list[tuple[str, bool]] = []
-        start = 0
-        for match in _special_pattern(tuple(self.special_tokens)).finditer(text):
-            found += [(piece, False) for piece in _PIECES.findall(text[start : match.start()])]
-            found.append((match[0], True))
-            start = match.end()
-        return found + [(piece, False) for piece in _PIECES.findall(text[start:])]
+        return split(text, tuple(self.special_tokens))
 
     @checked_by(_check_unicode)
     def encode(self, text: str) -> list[int]:
@@ -390,7 +376,7 @@ class BPETokenizer:
             True
         """
         known = lru_cache(maxsize=remember)(lambda piece: tuple(self.encode(piece)))
-        for chunk in _settled(lines, tuple(self.special_tokens)):
+        for chunk in settled(lines, tuple(self.special_tokens)):
             for piece, special in self.split(chunk):
                 yield from (self.special_tokens[piece],) if special else known(piece)
 
@@ -422,7 +408,7 @@ class BPETokenizer:
                              f"{len(special_tokens)} special tokens.")  # fmt: skip
         blank = cls(special_tokens=special_tokens)
         pieces: Counter[str] = Counter()
-        for chunk in _settled([text] if isinstance(text, str) else text, tuple(special_tokens)):
+        for chunk in settled([text] if isinstance(text, str) else text, tuple(special_tokens)):
             _check_unicode(blank, chunk)
             pieces.update(piece for piece, special in blank.split(chunk) if not special)
         merges = train_on_pieces({piece.encode("utf-8"): n for piece, n in pieces.items()}, n_merges)
@@ -446,26 +432,7 @@ class BPETokenizer:
             ValueError: says which file, and where it is wrong.
             FileNotFoundError: when a file is missing.
         """
-        vocab_path, merges_path = Path(folder) / "vocab.json", Path(folder) / "merges.txt"
-        vocab = read_vocab(vocab_path)
-        places = {symbol: byte for byte, symbol in enumerate(BYTE_SYMBOLS)}
-        merges = []
-        for number, (left, right) in read_merges(merges_path):
-            if left not in places or right not in places or left + right in places or left + right not in vocab:
-                raise ValueError(
-                    f"{merges_path}, line {number}: cannot merge {left!r} and {right!r}; both must be bytes or made by "
-                    "earlier lines, and the result a new entry of vocab.json. Are the two files of one tokenizer?"
-                )
-            merges.append((places[left], places[right]))
-            places[left + right] = len(places)
-        missing = [symbol for symbol in BYTE_SYMBOLS if symbol not in vocab]
-        if missing:
-            raise ValueError(
-                f"{vocab_path} lacks {len(missing)} of the 256 bytes, such as {missing[0]!r}: "
-                "it is not the vocabulary of a byte-level tokenizer."
-            )
-        special = sorted((text for text in vocab if text not in places), key=vocab.__getitem__)
-        return cls(merges, special, [vocab[text] for text in [*places, *special]])
+        return cls(*read_files(folder))
 
 
 def _refuse_twins(contents: list[bytes], special_tokens: list[str]) -> None:
@@ -475,30 +442,3 @@ def _refuse_twins(contents: list[bytes], special_tokens: list[str]) -> None:
     for text in special_tokens:
         if not isinstance(text, str) or not text or special_tokens.count(text) > 1:
             raise ValueError(f"special tokens must be different texts, none of them empty; received {text!r}.")
-
-
-@lru_cache(maxsize=64)
-def _special_pattern(special_tokens: tuple[str, ...]) -> Any:
-    longest_first = sorted(special_tokens, key=len, reverse=True)
-    return regex.compile("|".join(map(regex.escape, longest_first)) or r"(?!)")  # (?!) matches nowhere
-
-
-def _settled(lines: Iterable[str], special_tokens: tuple[str, ...]) -> Iterator[str]:
-    """Cut a text that comes in parts only where a piece or a special token ends, whatever comes later."""
-    reach = max((len(text) for text in special_tokens), default=1) - 1  # a special token may have begun so far back
-    waiting = ""
-    for line in lines:
-        _check_text(None, line)
-        waiting += line
-        known, cut = len(waiting) - reach, 0
-        for match in _special_pattern(special_tokens).finditer(waiting):
-            if match.start() < known:
-                cut = match.end()
-        for match in _SETTLED.finditer(waiting, cut):
-            if match.start() <= known:
-                cut = match.start()
-        if cut:
-            yield waiting[:cut]
-        waiting = waiting[cut:]
-    if waiting:
-        yield waiting
