@@ -12,6 +12,7 @@ from pathlib import Path
 
 __all__ = ["BYTE_SYMBOLS", "read_files", "read_merges", "read_vocab", "spell", "write_files"]
 
+_NAMES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))  # Hugging Face's and OpenAI's, of one format
 _VISIBLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
 _SHIFTED = {byte: 256 + place for place, byte in enumerate(b for b in range(256) if b not in _VISIBLE)}
 
@@ -57,7 +58,7 @@ def write_files(
 
 
 def read_files(folder: str | Path) -> tuple[list[tuple[int, int]], list[str], list[int]]:
-    """Read both files, ours or GPT-2's own.
+    """Read both files, ours or GPT-2's own, which OpenAI calls ``encoder.json`` and ``vocab.bpe``.
 
     Returns:
         What makes a ``BPETokenizer`` of them: the merges, the special tokens, and the numbering of all. A special token
@@ -67,7 +68,8 @@ def read_files(folder: str | Path) -> tuple[list[tuple[int, int]], list[str], li
         ValueError: says which file, and where it is wrong.
         FileNotFoundError: when a file is missing.
     """
-    vocab_path, merges_path = Path(folder) / "vocab.json", Path(folder) / "merges.txt"
+    pairs = [(Path(folder) / vocab, Path(folder) / merges) for vocab, merges in _NAMES]
+    vocab_path, merges_path = next((pair for pair in pairs if all(path.is_file() for path in pair)), pairs[0])
     vocab = read_vocab(vocab_path)
     places = {symbol: byte for byte, symbol in enumerate(BYTE_SYMBOLS)}
     merges = []

@@ -426,7 +426,8 @@ class BPETokenizer:
     def load(cls, folder: str | Path) -> "BPETokenizer":
         """Read ``vocab.json`` and ``merges.txt``, ours or GPT-2's own.
 
-        An entry of the vocabulary that is neither a byte nor made by a merge is a special token.
+        Under OpenAI's names, ``encoder.json`` and ``vocab.bpe``, they will do as well. An entry of the vocabulary
+        that is neither a byte nor made by a merge is a special token.
 
         Raises:
             ValueError: says which file, and where it is wrong.

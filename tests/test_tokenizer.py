@@ -332,6 +332,15 @@ def test_hand_made_files_give_gpt2s_ids(tmp_path):
         assert tokenizer.encode(text) == theirs.encode(text).ids
 
 
+def test_the_files_may_have_openais_names(tmp_path):
+    hand_made(tmp_path)
+    (tmp_path / "vocab.json").rename(tmp_path / "encoder.json")
+    with pytest.raises(FileNotFoundError, match=r"vocab\.json"):  # half a pair is none
+        BPETokenizer.load(tmp_path)
+    (tmp_path / "merges.txt").rename(tmp_path / "vocab.bpe")
+    assert BPETokenizer.load(tmp_path).encode("A dawn") == [32, 258, 77]
+
+
 def test_saved_files_come_back_and_the_library_reads_them(tmp_path):
     for tokenizer in (TRAINED, PLAIN, BPETokenizer()):
         tokenizer.save(tmp_path / "deep" / "folder")
