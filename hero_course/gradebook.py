@@ -183,8 +183,7 @@ def _common(sets: list[set[str]]) -> set[str]:
 
 
 def _names(cell: Any) -> list[str]:
-    """The names in a graded cell's error: ``像是 looks like: zh / en``, and more pairs if several agree."""
+    """The names in a graded cell's error: a line ``像是 looks like: zh / en`` for each mistake that agrees."""
     errors = [output for output in cell.get("outputs", []) if output.output_type == "error"]
     lines = [line for error in errors if error.ename == "CheckFailed" for line in error.evalue.splitlines()]
-    parts = [part for line in lines if line.startswith(NAMED) for part in line.removeprefix(NAMED).split(" / ")]
-    return [" / ".join(parts[index : index + 2]) for index in range(0, len(parts), 2)]
+    return [line.removeprefix(NAMED) for line in lines if line.startswith(NAMED)]

@@ -39,7 +39,7 @@ class CheckFailed(AssertionError):
 
     def __init__(self, *lines: str) -> None:
         super().__init__("\n".join(lines))
-        self.lines = list(lines)
+        self.lines = str(self).splitlines()
 
     def _render_traceback_(self) -> list[str]:  # IPython's hook for how an exception looks
         return self.lines
@@ -58,14 +58,14 @@ def _sheet() -> dict[str, Any]:
     path = Path(SHEET)
     if not path.is_file():
         raise CheckFailed(
-            f"✗ 笔记本旁边没有 {SHEET}：请重新解压整个作业文件夹，从里面打开笔记本 | {SHEET} is not beside the "
+            f"✗ 笔记本旁边没有 {SHEET}：请重新解压整个作业文件夹，从里面打开笔记本\n  {SHEET} is not beside the "
             "notebook: unpack the whole assignment again and open the notebook from its folder"
         )
     sheet = json.loads(path.read_text(encoding="utf-8"))
     if sheet["edition"] != hero_transformer.EDITION:
         raise CheckFailed(
             f"✗ 导入了错误的 hero_transformer：需要 {sheet['edition']}，实际是 {hero_transformer.EDITION}。"
-            "请从作业文件夹里启动，清空 PYTHONPATH，再重启内核 | the wrong hero_transformer was imported: need the "
+            "请从作业文件夹里启动，清空 PYTHONPATH，再重启内核\n  the wrong hero_transformer was imported: need the "
             f"edition {sheet['edition']}, got {hero_transformer.EDITION}. Start from the assignment's own folder, "
             "without PYTHONPATH, and restart the kernel"
         )
@@ -118,7 +118,7 @@ class checks:
             print(f"{_GREEN}✓ {self.key}: {len(self.outcomes)} 项全部通过 | all {len(self.outcomes)} passed{_PLAIN}")
             return False
         likely = named(self.outcomes, self._known or {})
-        lines = [*self.failures, *([NAMED + " / ".join(likely)] if likely else [])]
+        lines = [*self.failures, *(NAMED + name for name in likely)]
         raise CheckFailed(*lines) from None
 
     def close(self, label: str, actual: Any, expected: Any, tolerance: float = 1e-9) -> None:
@@ -173,7 +173,7 @@ def _refuse_undecorated(exercise: Callable, names: Mapping[str, Any]) -> None:
     mine = names.get(exercise.__name__)
     if callable(mine) and getattr(mine, "__module__", "") == "__main__" and replaced_by(mine) is None:
         raise CheckFailed(
-            f"✗ def {exercise.__name__} 上面的 @replaces(...) 一行不见了：请原样补回，再运行那个单元 | the line "
+            f"✗ def {exercise.__name__} 上面的 @replaces(...) 一行不见了：请原样补回，再运行那个单元\n  the line "
             f"@replaces(...) above def {exercise.__name__} is gone: put it back and run that cell again"
         )
 

@@ -160,8 +160,8 @@ def replaces(owner: type | ModuleType) -> Callable[[Callable], Callable]:
 def describe_missing(key: str) -> str:
     """What a learner reads where an exercise is not written yet."""
     return (
-        f"{key}: 尚未作答，请填写单元 {key}（若已填写，看它下面的报错） | not written yet: fill in the cell {key} "
-        "(if you have, see the error below it)"
+        f"{key}: 尚未作答，请填写单元 {key}（若已填写，看它下面的报错）\n"
+        f"  not written yet: fill in the cell {key} (if you have, see the error below it)"
     )
 
 

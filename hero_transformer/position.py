@@ -68,17 +68,15 @@ def check_block_size(T: int, past_length: int, C: int) -> None:
         >>> check_block_size(65, 0, 64)
         Traceback (most recent call last):
         ...
-        ValueError: past_length + T must be at most C = 64; received 0 + 65 = 65. Shorten the \
-input to its last 64 tokens without a cache, or build the model with a larger block_size.
+        ValueError: past + T must be at most C = 64; received 0 + 65 = 65. Shorten the input or enlarge block_size.
 
     Source: chapter 03.
     """
     ### BEGIN SOLUTION
     if past_length + T > C:
         raise ValueError(
-            f"past_length + T must be at most C = {C}; received {past_length} + {T} = "
-            f"{past_length + T}. Shorten the input to its last {C} tokens without a cache, "
-            "or build the model with a larger block_size."
+            f"past + T must be at most C = {C}; received {past_length} + {T} = {past_length + T}. "
+            "Shorten the input or enlarge block_size."
         )
     ### END SOLUTION
 

@@ -70,9 +70,9 @@ def test_an_answer_not_written_names_its_cell() -> None:
         with checks("seen") as c:
             c.close("a", _not_written(1), 1)
 
-    (line,) = _lines(run)
-    assert line.startswith("✗ gelu: 尚未作答，请填写单元 gelu")
-    assert "not written yet: fill in the cell gelu" in line
+    zh, en = _lines(run)
+    assert zh.startswith("✗ gelu: 尚未作答，请填写单元 gelu")
+    assert "not written yet: fill in the cell gelu" in en
 
 
 def _forgotten():

@@ -284,7 +284,7 @@ def test_check_block_size_accepts_up_to_the_table(T, past):
 
 @pytest.mark.parametrize(("T", "past", "total"), [(65, 0, 65), (1, 64, 65), (60, 5, 65)])
 def test_check_block_size_names_both_numbers(T, past, total):
-    message = rf"at most C = 64; received {past} \+ {T} = {total}\. .*larger block_size"
+    message = rf"at most C = 64; received {past} \+ {T} = {total}\. .*enlarge block_size"
     with pytest.raises(ValueError, match=message):
         check_block_size(T, past, 64)
 

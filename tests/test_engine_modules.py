@@ -27,6 +27,13 @@ def test_a_module_computes_what_the_one_that_was_sent_does() -> None:
     assert back.state_dict().keys() == blocks.state_dict().keys()
 
 
+@pytest.mark.parametrize("module", [nn.LayerNorm(4), nn.GELU(), nn.Embedding(9, 4), nn.Sequential(nn.Linear(4, 2))])
+def test_torchs_own_layers_that_models_are_made_of_come_back_whole(module: nn.Module) -> None:
+    x = torch.tensor([[1, 2, 8]]) if isinstance(module, nn.Embedding) else torch.randn(2, 3, 4)
+    assert torch.equal(decode(encode(module))(x), module(x))
+    assert repr(decode(encode(nn.ModuleDict({"a": module})))) == repr(nn.ModuleDict({"a": module}))
+
+
 def test_what_is_shared_stays_shared_and_what_is_not_does_not() -> None:
     block, model = TransformerBlock(CONFIG), TransformerLM(CONFIG)
     one, again, other = decode(encode([block, block, TransformerBlock(CONFIG)]))

@@ -116,9 +116,9 @@ def test_no_expectation_is_computed_from_what_the_answer_left_behind(rehearsed: 
 def test_each_mistake_is_named_and_never_misnamed(rehearsed: Rehearsed) -> None:
     for mistake in rehearsed.mistakes:
         messages = [rehearsed.runs[mistake.id][key].message for key in rehearsed.lost(mistake.id)]
-        names = [line.removeprefix(NAMED) for text in messages for line in text.splitlines() if line.startswith(NAMED)]
-        assert mistake.name in names, f"{mistake.id} is not named alone by any check: {names}"
-        assert all(mistake.name in name for name in names), mistake.id
+        named = [{line.removeprefix(NAMED) for line in m.splitlines() if line.startswith(NAMED)} for m in messages]
+        assert {mistake.name} in named, f"{mistake.id} is not named alone by any check: {named}"
+        assert all(mistake.name in names for names in named if names), mistake.id
 
 
 def test_in_a_blank_release_the_first_cell_that_fails_is_the_first_visible_check(rehearsed: Rehearsed) -> None:

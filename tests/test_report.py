@@ -92,7 +92,7 @@ def small(empty: Path, tmp_path: Path) -> Course:
 
 
 def named(*names: str) -> str:
-    return "✗ g(1): expected 1, got 2\n" + NAMED + " / ".join(names)
+    return "\n".join(["✗ g(1): expected 1, got 2", *(NAMED + name for name in names)])
 
 
 def test_points_names_and_counts(small: Course) -> None:

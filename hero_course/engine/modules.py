@@ -21,7 +21,7 @@ _NAME = re.compile(r"[^\W\d]\w{0,59}|\d{1,6}")  # a ModuleList numbers its parts
 _TORCH = {  # by the place of the class; none computes more than its parameters and its input allow
     f"torch.nn.modules.{name}"
     for name in (
-        "activation.GELU", "container.ModuleList", "container.Sequential", "dropout.Dropout",
+        "activation.GELU", "container.ModuleDict", "container.ModuleList", "container.Sequential", "dropout.Dropout",
         "linear.Identity", "linear.Linear", "normalization.LayerNorm", "sparse.Embedding",
     )
 }  # fmt: skip
@@ -44,7 +44,7 @@ def taken_apart(module: nn.Module) -> tuple[str, dict[str, Any], dict[str, Any],
         ('torch.nn.modules.linear.Linear', 2, ['weight', 'bias'])
     """
     kind, found = type(module), vars(module)
-    plain = {name: value for name, value in found.items() if type(value) in _PLAIN}
+    plain = {name: value for name, value in found.items() if _is_plain(value)}
     return f"{kind.__module__}.{kind.__qualname__}", plain, *(found[f"_{one}"] for one in _REGISTERED)
 
 
@@ -62,21 +62,27 @@ def put_together(place: Any, plain: Any, buffers: Any, parameters: Any, parts: A
         True
     """
     kind, torch = _class(place), sys.modules["torch"]
-    groups = (plain, buffers, parameters, parts)
-    expected = (_PLAIN, torch.Tensor, torch.nn.Parameter, torch.nn.Module)
-    if kind is None or not all(map(_holds, groups, expected)):
+    groups = (buffers, parameters, parts)
+    registered = (torch.Tensor, torch.nn.Parameter, torch.nn.Module)
+    if kind is None or not isinstance(plain, dict) or not all(map(_is_plain, plain.values())):
+        return None
+    if not all(map(_holds, groups, registered)):
         return None
     module = kind.__new__(kind)
     torch.nn.Module.__init__(module)
     for name, value in plain.items():
-        if not name.startswith("_") and not hasattr(kind, name):
+        if isinstance(name, str) and name.isidentifier() and name[0] != "_" and not hasattr(kind, name):
             setattr(module, name, value)
-    for registered, group in zip(_REGISTERED, groups[1:], strict=True):
-        vars(module)[f"_{registered}"].update(group)
+    for name, group in zip(_REGISTERED, groups, strict=True):
+        vars(module)[f"_{name}"].update(group)
     return module
 
 
 _REGISTERED = ("buffers", "parameters", "modules")  # torch keeps each under this name with a _ in front
+
+
+def _is_plain(value: Any) -> bool:
+    return all(map(_is_plain, value)) if type(value) is tuple else isinstance(value, _PLAIN)
 
 
 def _holds(group: Any, kinds: Any) -> bool:
