@@ -18,6 +18,7 @@ from .config import Config
 __all__ = ["LINE", "FeedForward", "causal", "feedforward_alone", "filled", "numbers", "silenced", "torch_layer"]
 __all__ += ["bounded", "counted", "pair_counts", "pair_replaced"]
 __all__ += ["attend", "causal_mask", "first_dropped", "merge_heads", "scaled_scores", "split_heads", "torch_attention"]
+__all__ += ["Block", "make_blocks"]
 
 # The running text of the book, by Meng Haoran (8th century): 11 characters, 10 different ones.
 LINE = "春眠不觉晓，处处闻啼鸟"
@@ -233,3 +234,48 @@ def torch_attention(layer: nn.Module) -> nn.MultiheadAttention:
         theirs.in_proj_weight.copy_(torch.cat([layer.query.weight, layer.key.weight, layer.value.weight]))  # [3d, d]
         theirs.out_proj.weight.copy_(layer.output.weight)
     return theirs
+
+
+# Known-good stand-ins for the parts that chapter 07 assembles.
+
+
+class Block(nn.Module):
+    """A known-good pre-LN block without dropout, of torch's own layers and the stand-ins above.
+
+    It stands in for `hero_transformer.model.TransformerBlock` where a check looks at the model alone; its
+    parameters have the names of the package's.
+
+    Args:
+        config: its ``d_model``, ``n_heads`` and ``d_ff`` are used.
+
+    Example:
+        >>> block = Block(Config(vocab_size=10, block_size=6, d_model=4, n_heads=2, n_layers=1, d_ff=8))
+        >>> hidden, (key, value) = block(torch.zeros(2, 3, 4), use_cache=True)
+        >>> hidden.shape, key.shape
+        (torch.Size([2, 3, 4]), torch.Size([2, 2, 3, 2]))
+    """
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        d, projections = config.d_model, ("query", "key", "value", "output")
+        self.n_heads = config.n_heads
+        self.ln_attention = nn.LayerNorm(d)
+        self.attention = nn.ModuleDict({name: nn.Linear(d, d, bias=False) for name in projections})
+        self.ln_feedforward = nn.LayerNorm(d)
+        self.feedforward = FeedForward(config)
+
+    def forward(
+        self, hidden: torch.Tensor, past_key_value: tuple | None = None, use_cache: bool = False
+    ) -> tuple[torch.Tensor, tuple | None]:
+        """As the package's block: Y [B, T, d], and a pair of [B, h, S, d_h] or None."""
+        x = self.ln_attention(hidden)
+        q, k, v = (split_heads(self.attention[name](x), self.n_heads) for name in ("query", "key", "value"))
+        if past_key_value is not None:
+            k, v = (torch.cat(parts, dim=2) for parts in zip(past_key_value, (k, v), strict=True))
+        hidden = hidden + self.attention["output"](merge_heads(attend(q, k, v)))
+        return hidden + self.feedforward(self.ln_feedforward(hidden)), (k, v) if use_cache else None
+
+
+def make_blocks(config: Config) -> nn.ModuleList:
+    """Known-good blocks; stands in for `hero_transformer.model.make_blocks`."""
+    return nn.ModuleList([Block(config) for _ in range(config.n_layers)])

@@ -33,6 +33,13 @@ _LOOKUPS = (
     F.embedding_bag, torch.embedding_bag,
 )  # fmt: skip
 
+# the loss itself, and its only hard part, the logarithm of a sum of exponentials
+_LOSSES = (
+    F.cross_entropy, F.nll_loss, torch._C._nn.cross_entropy_loss, torch._C._nn.nll_loss, torch._C._nn.nll_loss_nd,
+    F.log_softmax, torch.log_softmax, torch.Tensor.log_softmax, torch.special.log_softmax,
+    torch.logsumexp, torch.Tensor.logsumexp, torch.special.logsumexp,
+)  # fmt: skip
+
 # The functions that would be the whole answer, refused while that exercise is checked.
 BARRED: dict[str, tuple[Callable, ...]] = {
     # nn.MultiheadAttention calls the second
@@ -52,6 +59,9 @@ BARRED: dict[str, tuple[Callable, ...]] = {
         torch.ops.aten.embedding_dense_backward, torch.ops.aten.embedding_dense_backward.default,
     ),
     "embedding.nearest_tokens": (F.cosine_similarity,),  # nn.CosineSimilarity calls it
+    "loss.cross_entropy": _LOSSES,  # nn.CrossEntropyLoss calls the first
+    # autograd would find it from the loss; the exercise is to write softmax less one-hot
+    "loss.cross_entropy_backward": (torch.autograd.grad, torch.autograd.backward, torch.Tensor.backward),
 }
 
 _BOOKKEEPING = {"RESUME", "NOP", "CACHE", "PRECALL", "PUSH_NULL", "COPY_FREE_VARS", "MAKE_CELL"}

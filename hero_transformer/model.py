@@ -28,7 +28,7 @@ from .embedding import TokenEmbedding
 from .position import PositionEmbedding
 
 __all__ = ["Config", "FeedForward", "LayerNorm", "TransformerBlock", "TransformerLM"]
-__all__ += ["gelu", "parameter_count"]
+__all__ += ["gelu", "make_blocks", "parameter_count"]
 
 
 class LayerNorm(nn.Module):
@@ -215,6 +215,30 @@ class TransformerBlock(nn.Module):
         ### END SOLUTION
 
 
+def make_blocks(config: Config) -> nn.ModuleList:
+    """Make the N blocks of a model; no two of them share a parameter.
+
+    An ``nn.ModuleList`` registers what it holds: the model then counts, moves, saves and trains the
+    parameters of every block. A plain Python list would compute the same and register nothing.
+
+    Args:
+        config: its ``n_layers`` says how many; every block is made from the whole of it.
+
+    Returns:
+        N new ``TransformerBlock``s. Their numbers are of no account: ``TransformerLM`` draws them.
+
+    Example:
+        >>> blocks = make_blocks(Config(10, 6, d_model=4, n_heads=2, n_layers=3, d_ff=8))
+        >>> len(blocks), sum(parameter.numel() for parameter in blocks.parameters())
+        (3, 468)
+
+    Source: chapter 07.
+    """
+    ### BEGIN SOLUTION
+    return nn.ModuleList(TransformerBlock(config) for _ in range(config.n_layers))
+    ### END SOLUTION
+
+
 def check_pasts_hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Forward pre-hook of TransformerLM: one past for every block, all of one length."""
     pasts, N = argument(args, kwargs, 1, "past_key_values"), len(module.blocks)
@@ -271,7 +295,7 @@ class TransformerLM(nn.Module):
             self.token_embedding = TokenEmbedding(config.vocab_size, config.d_model)
             self.position_embedding = PositionEmbedding(config.block_size, config.d_model)
             self.dropout = nn.Dropout(config.dropout)
-            self.blocks = nn.ModuleList(TransformerBlock(config) for _ in range(config.n_layers))
+            self.blocks = make_blocks(config)
             self.ln_final = LayerNorm(config.d_model)
             self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         draw_weights(self, generator or torch.Generator().manual_seed(0))
@@ -295,6 +319,7 @@ class TransformerLM(nn.Module):
             logits [B, T, V], not normalised, and presents: a list with one pair of [B, h, S, d_h] a
             block when ``use_cache``, else None.
         """
+        ### BEGIN SOLUTION
         pasts = [None] * len(self.blocks) if past_key_values is None else past_key_values
         past_length = 0 if pasts[0] is None else pasts[0][0].shape[2]
         hidden = self.token_embedding(ids)  # [B, T] -> [B, T, d]
@@ -305,6 +330,7 @@ class TransformerLM(nn.Module):
             presents.append(present)
         logits = self.head(self.ln_final(hidden))  # [B, T, d] -> [B, T, V]
         return logits, presents if use_cache else None
+        ### END SOLUTION
 
 
 def draw_weights(model: nn.Module, generator: torch.Generator) -> None:
