@@ -2,8 +2,8 @@
 
 The package is the library that the book teaches. Each module belongs to the chapter that
 introduces it, and imports only from its own or earlier chapters: ``config`` (any), ``tokenizer``
-(01), ``embedding`` (02), ``position`` (03), ``attention`` (04), ``model`` (05 and 07), ``loss``,
-``ledger`` and ``gpt2`` (07).
+(01), ``embedding`` (02), ``position`` (03), ``attention`` (04), ``model`` (05 and 07), ``gradients``
+(06), ``loss``, ``ledger`` and ``gpt2`` (07).
 
 From a configuration to logits:
 

@@ -16,53 +16,15 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, NamedTuple
 
-import torch
-from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode, resolve_name
 
+from hero_transformer.barred import BARRED
 from hero_transformer.config import checked_by
 
 __all__ = [
     "BARRED", "BarredAnswer", "NotWrittenError", "Replaced", "barred_answers", "describe_missing", "replaced_by",
     "replaces", "standing_in",
 ]  # fmt: skip
-
-# torch's own lookups; nn.Embedding calls the first
-_LOOKUPS = (
-    F.embedding, torch.embedding, torch.ops.aten.embedding, torch.ops.aten.embedding.default,
-    F.embedding_bag, torch.embedding_bag,
-)  # fmt: skip
-
-# the loss itself, and its only hard part, the logarithm of a sum of exponentials
-_LOSSES = (
-    F.cross_entropy, F.nll_loss, torch._C._nn.cross_entropy_loss, torch._C._nn.nll_loss, torch._C._nn.nll_loss_nd,
-    F.log_softmax, torch.log_softmax, torch.Tensor.log_softmax, torch.special.log_softmax,
-    torch.logsumexp, torch.Tensor.logsumexp, torch.special.logsumexp,
-)  # fmt: skip
-
-# The functions that would be the whole answer, refused while that exercise is checked.
-BARRED: dict[str, tuple[Callable, ...]] = {
-    # nn.MultiheadAttention calls the second
-    "attention.attend": (F.scaled_dot_product_attention, F.multi_head_attention_forward),
-    "attention.CausalSelfAttention.forward": (F.scaled_dot_product_attention, F.multi_head_attention_forward),
-    "model.gelu": (F.gelu,),
-    # group_norm with one group, and batch_norm with positions as channels, are the same computation
-    "model.LayerNorm.forward": (
-        F.layer_norm, torch.layer_norm, torch.native_layer_norm,
-        F.group_norm, torch.group_norm, F.batch_norm, torch.batch_norm, F.instance_norm, F.rms_norm,
-    ),
-    "embedding.embed": _LOOKUPS,
-    "embedding.one_hot_matmul": _LOOKUPS,
-    # autograd would find the gradient from the lookup; the exercise is to write its rule
-    "embedding.embedding_backward": (
-        torch.autograd.grad, torch.autograd.backward, torch.Tensor.backward,
-        torch.ops.aten.embedding_dense_backward, torch.ops.aten.embedding_dense_backward.default,
-    ),
-    "embedding.nearest_tokens": (F.cosine_similarity,),  # nn.CosineSimilarity calls it
-    "loss.cross_entropy": _LOSSES,  # nn.CrossEntropyLoss calls the first
-    # autograd would find it from the loss; the exercise is to write softmax less one-hot
-    "loss.cross_entropy_backward": (torch.autograd.grad, torch.autograd.backward, torch.Tensor.backward),
-}
 
 _BOOKKEEPING = {"RESUME", "NOP", "CACHE", "PRECALL", "PUSH_NULL", "COPY_FREE_VARS", "MAKE_CELL"}
 
