@@ -228,6 +228,15 @@ def test_sheets_name_their_edition(course: Path) -> None:
             assert set(sheet["checks"]) == {cell.key for cell in chapter.of_kind("check")}
 
 
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_readme_lists_the_chapter_in_both_languages(name: str) -> None:
+    front = read_chapter(ROOT / "chapters" / name / "chapter.md").front
+    rows = [line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines() if f"chapters/{name}/" in line]
+    for lang, row in zip(("en", "zh"), rows, strict=True):
+        assert row.startswith(f"| [{name[:2]} {front['title'][lang]}](chapters/{name}/{lang}.ipynb) | ")
+        assert row.endswith(f" | {front['minutes']} |")
+
+
 def test_chapter_05_states_all_its_claims() -> None:
     chapter = read_chapter(ROOT / "chapters" / "05_decoder_block" / "chapter.md")
     assert [claim["id"] for claim in chapter.front["claims"]] == [f"S{number:02}" for number in range(1, 39)]
