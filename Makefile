@@ -9,7 +9,8 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .PHONY: demo test build lab bench clean
 # the sample class is the project's own: it may be graded where bubblewrap is missing
 demo: export HERO_SANDBOX ?= $(if $(shell command -v bwrap),bubblewrap,none)
-demo: build        ## release the chapter, grade a sample class, print scores and misconceptions
+demo: .venv/ready  ## build and release the chapter, grade a sample class, print scores and misconceptions
+	$(BIN)/hero build $(CHAPTER)
 	$(BIN)/nbgrader generate_assignment $(CHAPTER) --force --log-level=ERROR
 	$(BIN)/hero new-class $(CHAPTER)
 	$(BIN)/hero grade $(CHAPTER) --force
@@ -24,7 +25,8 @@ test: .venv/ready  ## every check of the project
 	cd chapters && OMP_NUM_THREADS=1 ../$(BIN)/python -m pytest --nbval --nbval-cell-timeout=120 \
 	  --override-ini addopts= --override-ini testpaths= -q -p no:cacheprovider .
 
-lab: build         ## JupyterLab on a packed chapter, as a learner gets it
+lab: .venv/ready   ## JupyterLab on a packed chapter, as a learner gets it
+	$(BIN)/hero build $(CHAPTER)
 	$(BIN)/hero pack $(CHAPTER)
 	cd packs && $(CURDIR)/$(BIN)/python -m zipfile -e $(CHAPTER)-$(HERO_LANG).zip .
 	cd packs/$(CHAPTER) && $(CURDIR)/$(BIN)/jupyter lab $(CHAPTER).ipynb

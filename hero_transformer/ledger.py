@@ -107,8 +107,8 @@ def diagnose_count(found: Any, config: Config) -> str:
         config: the sizes that the model should have.
 
     Returns:
-        One line in Chinese and English: that the count is right, which of the nine mistakes of
-        ``count_changes`` gives it (all of them, where several do), or by how much it is off.
+        A line in Chinese and English: that the count is right, which of the nine mistakes of
+        ``count_changes`` gives it (all of them, a line each, where several do), or by how much it is off.
 
     Raises:
         ValueError: when ``found`` is not an int that is not negative.
@@ -137,5 +137,5 @@ def diagnose_count(found: Any, config: Config) -> str:
     if not names:
         return f"{sum_of_both}: 不是已知的任何一种，拿差数对照账本 | no known mistake; compare the ledger's rows"
     if len(names) > 1:
-        return f"{sum_of_both}: 有 {len(names)} 种解释 | {len(names)} explanations: " + " / ".join(names)
+        return "\n  ".join([f"{sum_of_both}: 有 {len(names)} 种解释 | {len(names)} explanations", *names])
     return f"{sum_of_both}: {names[0]}"
