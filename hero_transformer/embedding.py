@@ -47,12 +47,17 @@ with the tokenizer of this model, or build the table with more rows.
             f"ids must have two axes [B, T] and at least one token; received {describe(ids)}. "
             "Give one sequence a batch axis with ids[None, :]."
         )
+    tokenizer = "Encode the text with the tokenizer of this model"
+    check_range(ids, vocab_size, "id", f"{tokenizer}, or build the table with more rows.")
+
+
+def check_range(ids: torch.Tensor, vocab_size: int, name: str, remedy: str) -> None:
+    """Raise ValueError unless 0 <= id < V for all ``ids``, which the message calls by ``name``."""
     lowest, highest = int(ids.min()), int(ids.max())
     if lowest < 0 or highest >= vocab_size:
         raise ValueError(
-            f"ids must satisfy 0 <= id < V = {vocab_size}; received ids from {lowest} to "
-            f"{highest}. Encode the text with the tokenizer of this model, or build the table "
-            "with more rows."
+            f"{name}s must satisfy 0 <= {name} < V = {vocab_size}; received {name}s from {lowest} to {highest}. "
+            f"{remedy}"
         )
 
 

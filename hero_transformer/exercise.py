@@ -22,8 +22,8 @@ from hero_transformer.barred import BARRED
 from hero_transformer.config import checked_by
 
 __all__ = [
-    "BARRED", "BarredAnswer", "NotWrittenError", "Replaced", "barred_answers", "describe_missing", "replaced_by",
-    "replaces", "standing_in",
+    "BarredAnswer", "NotWrittenError", "Replaced", "barred_answers", "describe_missing", "replaced_by", "replaces",
+    "standing_in",
 ]  # fmt: skip
 
 _BOOKKEEPING = {"RESUME", "NOP", "CACHE", "PRECALL", "PUSH_NULL", "COPY_FREE_VARS", "MAKE_CELL"}

@@ -10,6 +10,8 @@ from torch import nn
 
 __all__ = ["GPT2_NAMES", "gpt2_state_dict"]
 
+_QKV = tuple(f"blocks.{{n}}.attention.{name}.weight" for name in ("query", "key", "value"))
+
 # our names, GPT-2's name, and how the numbers go over; {n} is the number of the block. GPT-2 stores
 # the matrices of a block as [in, out], the transpose of nn.Linear, and packs Q, K and V into one.
 GPT2_NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
@@ -17,16 +19,8 @@ GPT2_NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("position_embedding.weight",), "transformer.wpe.weight", "same"),
     (("blocks.{n}.ln_attention.weight",), "transformer.h.{n}.ln_1.weight", "same"),
     (("blocks.{n}.ln_attention.bias",), "transformer.h.{n}.ln_1.bias", "same"),
-    (
-        ("blocks.{n}.attention.query.weight", "blocks.{n}.attention.key.weight", "blocks.{n}.attention.value.weight"),
-        "transformer.h.{n}.attn.c_attn.weight",
-        "transposed",
-    ),
-    (
-        ("blocks.{n}.attention.query.weight", "blocks.{n}.attention.key.weight", "blocks.{n}.attention.value.weight"),
-        "transformer.h.{n}.attn.c_attn.bias",
-        "zeros",
-    ),
+    (_QKV, "transformer.h.{n}.attn.c_attn.weight", "transposed"),
+    (_QKV, "transformer.h.{n}.attn.c_attn.bias", "zeros"),
     (("blocks.{n}.attention.output.weight",), "transformer.h.{n}.attn.c_proj.weight", "transposed"),
     (("blocks.{n}.attention.output.weight",), "transformer.h.{n}.attn.c_proj.bias", "zeros"),
     (("blocks.{n}.ln_feedforward.weight",), "transformer.h.{n}.ln_2.weight", "same"),

@@ -132,10 +132,10 @@ def diagnose_count(found: Any, config: Config) -> str:
     change = found - right
     if change == 0:
         return f"{found} = {right}: 与账本一致 | as in the ledger"
-    sum_of_both = f"{found} = {right} {'+' if change > 0 else '-'} {abs(change)}"
+    difference = f"{found} = {right} {'+' if change > 0 else '-'} {abs(change)}"
     names = [name for name, by in count_changes(*sizes).items() if by == change]
     if not names:
-        return f"{sum_of_both}: 不是已知的任何一种，拿差数对照账本 | no known mistake; compare the ledger's rows"
+        return f"{difference}: 不是已知的任何一种，拿差数对照账本 | no known mistake; compare the ledger's rows"
     if len(names) > 1:
-        return "\n  ".join([f"{sum_of_both}: 有 {len(names)} 种解释 | {len(names)} explanations", *names])
-    return f"{sum_of_both}: {names[0]}"
+        return "\n  ".join([f"{difference}: 有 {len(names)} 种解释 | {len(names)} explanations", *names])
+    return f"{difference}: {names[0]}"

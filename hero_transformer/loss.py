@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from .config import checked_by, describe
-from .embedding import INTEGER_DTYPES
+from .embedding import INTEGER_DTYPES, check_range
 
 __all__ = ["cross_entropy", "cross_entropy_backward", "shift_targets"]
 
@@ -70,12 +70,7 @@ def _check_predictions(logits: Any, targets: Any) -> None:
             f"{list(logits.shape[:-1])}; received {describe(targets)}. "
             "Take inputs and targets from one call of shift_targets."
         )
-    V, lowest, highest = logits.shape[-1], int(targets.min()), int(targets.max())
-    if lowest < 0 or highest >= V:
-        raise ValueError(
-            f"targets must satisfy 0 <= target < V = {V}; received targets from {lowest} to "
-            f"{highest}. Encode the text with the tokenizer of this model."
-        )
+    check_range(targets, logits.shape[-1], "target", "Encode the text with the tokenizer of this model.")
 
 
 @checked_by(_check_predictions)

@@ -53,8 +53,8 @@ def write_files(
     lines = ["#version: 0.2", *(f"{written[left]} {written[right]}" for left, right in pairs)]
     vocab = json.dumps({text: number for number, text in enumerate(written)}, ensure_ascii=False)
     Path(folder).mkdir(parents=True, exist_ok=True)
-    _write_whole(Path(folder) / "vocab.json", vocab + "\n")
-    _write_whole(Path(folder) / "merges.txt", "\n".join(lines) + "\n")
+    for name, content in zip(_NAMES[0], (vocab, "\n".join(lines)), strict=True):
+        _write_whole(Path(folder) / name, content + "\n")
 
 
 def read_files(folder: str | Path) -> tuple[list[tuple[int, int]], list[str], list[int]]:

@@ -11,7 +11,8 @@ from torch.nn import functional as F
 
 import hero_transformer
 from hero_transformer import model
-from hero_transformer.exercise import BARRED, BarredAnswer, barred_answers, replaced_by, replaces, standing_in
+from hero_transformer.barred import BARRED
+from hero_transformer.exercise import BarredAnswer, barred_answers, replaced_by, replaces, standing_in
 from hero_transformer.model import Config, FeedForward, TransformerBlock
 
 CONFIG = Config(vocab_size=10, block_size=6, d_model=4, n_heads=2, n_layers=1, d_ff=8)

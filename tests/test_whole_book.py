@@ -9,29 +9,24 @@ import sys
 from pathlib import Path
 
 import pytest
+from submissions import ROOT, Class
 
-from hero_course.compile import right_answer
-from hero_course.course import read_chapters
-from hero_course.solutions import find_solutions
-from hero_course.variants import read_variants
-
-ROOT = Path(__file__).resolve().parents[1]
+CHAPTERS = sorted(path.parent.name for path in (ROOT / "chapters").glob("*/chapter.md"))
 
 # Runs after the learner's functions have taken the places of the package's own.
 END = """
-import json, math, sys
+import json, sys
 import torch
+from hero_course.engine.worker import owner_of
 from hero_transformer import *
 from hero_transformer import doubles
 from hero_transformer.exercise import replaced_by
 from hero_transformer.gradients import block_backward
 from hero_transformer.tokenizer import train_bpe
 
-def owner(target):
-    place = sys.modules["hero_transformer." + target.partition(".")[0]]
-    for name in target.split(".")[1:]:
-        place = vars(place)[name]
-    return place
+def current(target):
+    place, name = owner_of(target)
+    return vars(place)[name]
 
 tokenizer = CharTokenizer(doubles.LINE)
 ids = torch.tensor([tokenizer.encode("春眠不觉"), tokenizer.encode("处处闻啼")])
@@ -54,7 +49,7 @@ last, _ = model(inputs[:, 2:], presents, use_cache=True)
 bpe = BPETokenizer(train_bpe(doubles.LINE.encode() * 3, 9))
 torch.nn.init.zeros_(model.head.weight)
 print(json.dumps({
-    "the package's own": [t for t in json.loads(sys.argv[1]) if replaced_by(owner(t)) is None],
+    "the package's own": [t for t in json.loads(sys.argv[1]) if replaced_by(current(t)) is None],
     "arrived": arrived,
     "loss at a zero head": cross_entropy(model(inputs)[0], targets).item(),
     "gradient of the loss": (cross_entropy_backward(logits.detach(), targets) - by_autograd).abs().max().item(),
@@ -69,15 +64,14 @@ print(json.dumps({
 # the third style of block_backward hangs hooks on layers that the third style of FeedForward does not call
 @pytest.mark.parametrize("style", range(2))
 def test_a_learner_who_follows_the_book_ends_with_a_working_model(style: int, tmp_path: Path) -> None:
-    solutions, written, targets = find_solutions(ROOT / "hero_transformer"), [], []
-    for chapter in read_chapters(ROOT):
-        variants = read_variants(ROOT / "tests" / "right_answers" / f"{chapter.name}.py", chapter, solutions)
-        lines = [next(chapter.of_kind("setup")).source.replace("verify_edition()", "'the whole package'")]
-        for cell in chapter.of_kind("exercise"):
-            styles = [v.code for v in variants if v.exercise == cell.key] or [right_answer(cell, solutions)]
-            lines.append(styles[style % len(styles)])
+    written, targets = [], []
+    for name in CHAPTERS:
+        room = Class(ROOT, name)
+        lines = [next(room.chapter.of_kind("setup")).source.replace("verify_edition()", "'the whole package'")]
+        for cell in room.chapter.of_kind("exercise"):
+            lines.append(room.styles[cell.key][style % len(room.styles[cell.key])])
             targets.append(cell.options["exercise"])
-        written.append(f"chapter_{chapter.name}")  # each in a module, as each has a notebook of its own
+        written.append(f"chapter_{name}")  # each in a module, as each has a notebook of its own
         (tmp_path / f"{written[-1]}.py").write_text("\n\n".join(lines), encoding="utf-8")
     (tmp_path / "end.py").write_text("".join(f"import {name}\n" for name in written) + END, encoding="utf-8")
     command = [sys.executable, "end.py", json.dumps(targets)]

@@ -307,14 +307,17 @@ class _Reader:
     def module(self, depth: int) -> Any:
         place, *groups = (self.value(depth + 1) for _ in range(5))
         value = put_together(place, *groups)
-        self.built.append(opaque(str(place).rpartition(".")[2], "a module") if value is None else value)
-        return self.built[-1]
+        if value is None:
+            value = opaque(str(place).rpartition(".")[2], "a module")
+        self.built.append(value)
+        return value
 
     def parameter(self, depth: int) -> Any:
-        grad, value, torch = self.value(DEPTH), self.value(depth + 1), sys.modules.get("torch")
-        fits = isinstance(value, torch.Tensor) if torch is not None else False
-        self.built.append(torch.nn.Parameter(value, requires_grad=grad is True) if fits else value)
-        return self.built[-1]
+        grad, value = self.value(DEPTH), self.value(depth + 1)
+        if _is_tensor(value):
+            value = sys.modules["torch"].nn.Parameter(value, requires_grad=grad is True)
+        self.built.append(value)
+        return value
 
     def tensor(self) -> torch.Tensor:
         name, dimensions, torch = self.text(), self.number(), sys.modules.get("torch")
