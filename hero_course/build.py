@@ -21,6 +21,7 @@ from hero_course.course import chapter_named, read_chapters
 from hero_course.edition import EDITION_FOLDER, SHEET, edition_files
 from hero_course.execute import execute_notebook, share_outputs
 from hero_course.glossary import GLOSSARY, check_terms, read_glossary
+from hero_course.mistakes import fingerprints
 from hero_course.quantities import check_claims_shown, check_quantities
 from hero_course.rehearsal import CellRun, rehearse, without_examples
 from hero_course.release import release_notebooks
@@ -87,7 +88,7 @@ def _stage_chapter(
     _refuse_failures(chapter, rehearse(blind, folder, {"reference": {}})["reference"])
     runs = rehearse(without_examples(blind), folder, _answers(mistakes))
     _refuse_failures(chapter, runs["reference"])  # a check that leans on an example fails here
-    known = _fingerprints(chapter, mistakes, runs)
+    known = fingerprints(chapter, mistakes, runs)
     for lang in LANGUAGES:
         folder = stage / "source" / lang / chapter.name
         notebook = instructor_notebook(chapter, lang, solutions, known)
@@ -113,20 +114,6 @@ def _refuse_failures(chapter: Chapter, runs: Mapping[str, CellRun]) -> None:
             cell.line, f"the cell {run.key!r} fails with the reference solutions: {run.error}: {run.message}",
             "mend the cell or the solution",
         )
-
-
-def _fingerprints(
-    chapter: Chapter, mistakes: list[Variant], runs: Mapping[str, Mapping[str, CellRun]]
-) -> dict[str, Known]:
-    """For each check, what the known mistakes of its exercise leave on its labels, where they fail it."""
-    known: dict[str, Known] = {}
-    for cell in chapter.of_kind("check", "hidden"):
-        known[cell.key] = {
-            mistake.name: runs[mistake.id][cell.key].outcomes
-            for mistake in mistakes
-            if mistake.exercise == cell.exercise and not runs[mistake.id][cell.key].passed
-        }
-    return known
 
 
 def _visible(chapter: Chapter, known: Mapping[str, Known]) -> dict[str, Known]:

@@ -16,17 +16,21 @@ from hero_course.compile import solved_cell
 from hero_course.errors import SourceError
 from hero_course.solutions import Solution
 
-__all__ = ["Variant", "read_misconceptions", "read_variants"]
+__all__ = ["MISCONCEPTIONS", "Variant", "read_misconceptions", "read_variants"]
+
+
+MISCONCEPTIONS = "misconceptions.py"  # beside chapter.md
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One answer to one exercise: which, its name in both languages, and the code of the whole cell."""
+    """One answer to one exercise: which, its name in both languages, the code of the whole cell, and its line."""
 
     id: str
     exercise: str
     name: str
     code: str
+    line: int
 
 
 def read_misconceptions(chapter: Chapter, solutions: dict[str, Solution]) -> list[Variant]:
@@ -35,7 +39,7 @@ def read_misconceptions(chapter: Chapter, solutions: dict[str, Solution]) -> lis
     Raises:
         SourceError: as `read_variants`, and for an exercise without a known mistake.
     """
-    path = chapter.path.parent / "misconceptions.py"
+    path = chapter.path.parent / MISCONCEPTIONS
     variants = read_variants(path, chapter, solutions)
     for cell in chapter.of_kind("exercise", "prediction"):
         if not any(variant.exercise == cell.key for variant in variants):
@@ -85,4 +89,4 @@ def _variant(path: Path, node: ast.FunctionDef, chapter: Chapter, solutions: dic
             name=name, args=node.args, body=body, decorator_list=[], returns=node.returns, type_params=[]
         )
         code = solved_cell(cell, solutions, ast.unparse(ast.fix_missing_locations(function)))
-    return Variant(node.name, exercise, " / ".join(names), code)
+    return Variant(node.name, exercise, " / ".join(names), code, node.lineno)

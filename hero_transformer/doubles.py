@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from . import stand_ins
+from .exercise import answer_to
 from .stand_ins import *  # noqa: F403
 
 __all__ = [
@@ -80,6 +81,7 @@ def causal(T: int) -> torch.Tensor:
     return nn.Transformer.generate_square_subsequent_mask(T, dtype=torch.float64)
 
 
+@answer_to("model.TransformerBlock.forward")
 def torch_layer(block: nn.Module) -> nn.TransformerEncoderLayer:
     """torch's own pre-LN layer with the weights of one of our blocks: an oracle that someone else wrote.
 
@@ -110,6 +112,7 @@ def torch_layer(block: nn.Module) -> nn.TransformerEncoderLayer:
     return layer
 
 
+@answer_to("attention.CausalSelfAttention.forward", "attention.attend")
 def torch_attention(layer: nn.Module) -> nn.MultiheadAttention:
     """torch's own multi-head attention with the weights of one of our layers: an oracle that someone else wrote.
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from thoughtless import kinds, thoughtless
 
 from hero_course.chapter import Cell, Chapter, read_chapter
 from hero_course.compile import solved_cell
@@ -17,6 +18,8 @@ from hero_transformer.checks import NAMED
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTERS = sorted(path.parent.name for path in (ROOT / "chapters").glob("*/chapter.md"))
 Runs = dict[str, CellRun]
+# Checks that an answer without a thought passes, and may: for each chapter, each check, the kinds.
+PASSES: dict[str, dict[str, set[str]]] = {}
 
 
 class Rehearsed:
@@ -31,6 +34,11 @@ class Rehearsed:
         blank = {c.key: f"{c.key} = ..." if c.kind == "prediction" else _stubbed(c, solutions) for c in exercises}
         answers: dict[str, dict[str, str]] = {"reference": {}, "blank": blank}
         answers |= {f"{c.key}, input set to zero": {c.key: _zeroed(c, solutions)} for c in self.taking_tensors(solutions)}
+        answers |= {
+            f"{c.key} answered with {kind}": {c.key: thoughtless(c, solutions, kind)}
+            for c in self.chapter.of_kind("exercise")
+            for kind in kinds(c, solutions)
+        }
         answers |= {variant.id: {variant.exercise: variant.code} for variant in [*self.mistakes, *self.right]}
         folder = course / "source" / "zh" / name
         whole = nbformat.read(folder / f"{name}.ipynb", as_version=4)
@@ -84,6 +92,17 @@ def test_blank_gets_zero(rehearsed: Rehearsed) -> None:
         asked = next(rehearsed.chapter.cell(str(c.exercise)) for c in rehearsed.chapter.cells if c.key == key)
         wanted = "no prediction yet" if asked.kind == "prediction" else f"fill in the cell {asked.key}"
         assert wanted in rehearsed.runs["blank"][key].message
+
+
+def test_an_answer_without_a_thought_passes_no_check_that_is_not_declared_for_it(rehearsed: Rehearsed) -> None:
+    passed = set()
+    for cell in rehearsed.chapter.of_kind("check", "hidden"):
+        for answer, runs in rehearsed.runs.items():
+            exercise, _, kind = answer.partition(" answered with ")
+            if kind and exercise == cell.exercise and runs[cell.key].passed:
+                passed.add((cell.key, kind))
+    declared = PASSES.get(rehearsed.chapter.name, {})
+    assert passed == {(key, kind) for key, several in declared.items() for kind in several}
 
 
 def test_three_right_answers_of_other_styles_get_full_marks(rehearsed: Rehearsed) -> None:

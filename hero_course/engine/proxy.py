@@ -149,6 +149,7 @@ def _exception(answer: dict[str, Any]) -> Exception:
     line = answer.get("line")
     if isinstance(line, tuple) and len(line) == 2 and type(line[0]) is int and type(line[1]) is str:
         error.learners_line = line  # type: ignore[attr-defined]
+    error.by_hand = answer.get("by_hand") is True  # type: ignore[attr-defined]
     return error
 
 

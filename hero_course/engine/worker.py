@@ -191,7 +191,8 @@ def _raised(error: BaseException) -> dict[str, Any]:
         message = str(error)
     except Exception:
         message = "?"
-    return {"raised": names[:20], "message": message[:4000], "line": _learners_line(error)}
+    by_hand = importlib.import_module(f"{PACKAGE}.diagnosis").by_hand(error)
+    return {"raised": names[:20], "message": message[:4000], "line": _learners_line(error), "by_hand": by_hand}
 
 
 def _learners_line(error: BaseException) -> tuple[int, str] | None:
