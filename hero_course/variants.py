@@ -41,6 +41,10 @@ def read_misconceptions(chapter: Chapter, solutions: dict[str, Solution]) -> lis
     """
     path = chapter.path.parent / MISCONCEPTIONS
     variants = read_variants(path, chapter, solutions)
+    names = [(variant.exercise, variant.name) for variant in variants]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise SourceError(path, 1, f"two mistakes of {name[0]!r} have the name {name[1]!r}", "name them apart")
     for cell in chapter.of_kind("exercise", "prediction"):
         if not any(variant.exercise == cell.key for variant in variants):
             raise SourceError(path, 1, f"no known mistake for {cell.key!r}", f"write a function {cell.key}__…")
@@ -60,10 +64,6 @@ def read_variants(path: Path, chapter: Chapter, solutions: dict[str, Solution]) 
         line = getattr(error, "lineno", None) or 1
         raise SourceError(path, line, str(error), "write it, see docs/authoring.md") from error
     found = [_variant(path, node, chapter, solutions) for node in tree.body if isinstance(node, ast.FunctionDef)]
-    names = [(variant.exercise, variant.name) for variant in found]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            raise SourceError(path, 1, f"two mistakes of {name[0]!r} have the name {name[1]!r}", "name them apart")
     return found
 
 

@@ -235,6 +235,26 @@ def test_a_missing_or_nameless_mistake_is_refused(small: Path) -> None:
         build(small, say=lambda text: None)
 
 
+NAMELESS = {
+    "harmless": ("return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))", "gelu__odd passes every check"),
+    "the same as another": ("return torch.relu(x)", "sees the same of gelu__relu"),
+    "raised by hand": ("raise ValueError('mine')", "gelu-unseen sees only what many mistakes do: raised raise ValueError"),
+    "NaN": ("return x * float('nan')", "gelu-seen sees only what many mistakes do: g(1)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NAMELESS)
+def test_a_mistake_that_no_check_tells_is_refused(small: Path, case: str) -> None:
+    body, message = NAMELESS[case]
+    path = small / "chapters" / "05_small" / "misconceptions.py"
+    odd = f'\n\ndef gelu__odd(x):\n    """另一种 | another"""\n    {body}\n'
+    path.write_text(MISTAKES + odd, encoding="utf-8")
+    with pytest.raises(SourceError, match=r"misconceptions\.py:\d+: line \d+: gelu__") as caught:
+        build(small, say=lambda text: None)
+    assert message in str(caught.value)
+    assert not (small / "source").exists()
+
+
 def test_the_glossary_has_each_term_once_and_in_both_languages(tmp_path: Path) -> None:
     path = tmp_path / "glossary.md"
     path.write_text("| `head` | 头, 注意力头 | head | … |\n", encoding="utf-8")

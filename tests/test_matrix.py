@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
@@ -29,6 +30,8 @@ class Rehearsed:
         solutions = find_solutions(course / "hero_transformer")
         self.chapter: Chapter = read_chapter(course / "chapters" / name / "chapter.md")
         self.mistakes = read_misconceptions(self.chapter, solutions)
+        wrong = ROOT / "tests" / "wrong_answers" / f"{name}.py"
+        self.wrong = read_variants(wrong, self.chapter, solutions)
         self.right = read_variants(ROOT / "tests" / "right_answers" / f"{name}.py", self.chapter, solutions)
         exercises = list(self.chapter.of_kind("exercise", "prediction"))
         blank = {c.key: f"{c.key} = ..." if c.kind == "prediction" else _stubbed(c, solutions) for c in exercises}
@@ -39,7 +42,7 @@ class Rehearsed:
             for c in self.chapter.of_kind("exercise")
             for kind in kinds(c, solutions)
         }
-        answers |= {variant.id: {variant.exercise: variant.code} for variant in [*self.mistakes, *self.right]}
+        answers |= {variant.id: {variant.exercise: variant.code} for variant in [*self.mistakes, *self.right, *self.wrong]}
         folder = course / "source" / "zh" / name
         whole = nbformat.read(folder / f"{name}.ipynb", as_version=4)
         self.runs = rehearse(without_examples(whole), folder, answers)
@@ -134,10 +137,20 @@ def test_no_expectation_is_computed_from_what_the_answer_left_behind(rehearsed: 
 
 def test_each_mistake_is_named_and_never_misnamed(rehearsed: Rehearsed) -> None:
     for mistake in rehearsed.mistakes:
-        messages = [rehearsed.runs[mistake.id][key].message for key in rehearsed.lost(mistake.id)]
-        named = [{line.removeprefix(NAMED) for line in m.splitlines() if line.startswith(NAMED)} for m in messages]
-        assert {mistake.name} in named, f"{mistake.id} is not named alone by any check: {named}"
-        assert all(mistake.name in names for names in named if names), mistake.id
+        named = _names(rehearsed.runs[mistake.id][key].message for key in rehearsed.lost(mistake.id))
+        assert {mistake.name} in named, f"{mistake.id} is not named by any check"
+        assert all(names <= {mistake.name} for names in named), (mistake.id, named)
+
+
+def test_wrong_answers_that_nobody_foresaw_lose_points_on_their_own_exercise_and_get_no_wrong_name(
+    rehearsed: Rehearsed,
+) -> None:
+    own = {cell.key: cell.exercise for cell in rehearsed.chapter.of_kind("check", "hidden")}
+    for answer in rehearsed.wrong:
+        lost = rehearsed.lost(answer.id)
+        assert {own[key] for key in lost} == {answer.exercise}, answer.id
+        names = _names(rehearsed.runs[answer.id][key].message for key in lost)
+        assert set().union(*names) <= {answer.name}, (answer.id, names)
 
 
 def test_in_a_blank_release_the_first_cell_that_fails_is_the_first_visible_check(rehearsed: Rehearsed) -> None:
@@ -160,6 +173,11 @@ def test_variants_have_names_in_both_languages(rehearsed: Rehearsed) -> None:
     for variant in rehearsed.mistakes:
         assert _has_han(variant.name), variant
         assert any(c.isascii() and c.isalpha() for c in variant.name), variant
+
+
+def _names(messages: Iterable[str]) -> list[set[str]]:
+    """The mistakes that each message names."""
+    return [{line.removeprefix(NAMED) for line in m.splitlines() if line.startswith(NAMED)} for m in messages]
 
 
 def _has_han(text: str) -> bool:
