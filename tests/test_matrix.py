@@ -38,7 +38,7 @@ class Rehearsed:
         answers: dict[str, dict[str, str]] = {"reference": {}, "blank": blank}
         answers |= {f"{c.key}, input set to zero": {c.key: _zeroed(c, solutions)} for c in self.taking_tensors(solutions)}
         answers |= {
-            f"{c.key} answered with {kind}": {c.key: thoughtless(c, solutions, kind)}
+            f"{c.key} answered with {kind}": {**self._aside(c), c.key: thoughtless(c, solutions, kind)}
             for c in self.chapter.of_kind("exercise")
             for kind in kinds(c, solutions)
         }
@@ -57,6 +57,11 @@ class Rehearsed:
         """The exercises that are called with tensors."""
         cells = self.chapter.of_kind("exercise")
         return [c for c in cells if "Tensor" in solutions[c.options["exercise"]].source.partition("->")[0]]
+
+    def _aside(self, exercise: Cell) -> dict[str, str]:
+        """The checks of the other exercises, left out."""
+        checks = self.chapter.of_kind("check", "hidden")
+        return {cell.key: "pass" for cell in checks if cell.exercise != exercise.key}
 
     def lost(self, answer: str) -> set[str]:
         """The keys of the graded cells that the answer does not pass."""
