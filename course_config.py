@@ -1,4 +1,4 @@
-"""The course, for nbgrader's own commands and extensions, run from this folder.
+"""The course's settings, for nbgrader's own commands and extensions and for `hero`; see also ``nbgrader_config.py``.
 
 HERO_LANG (zh or en; default zh) chooses the language of source/ and release/. Both languages share one
 gradebook: their cells have the same ids and the same code, so a class may mix them.
@@ -16,15 +16,18 @@ from nbgrader.preprocessors import CheckCellMetadata, ClearSolutions, Execute, G
 import hero_course
 from hero_course.engine.execute import HeroExecute
 from hero_course.engine.restore import RestoreCells
-from hero_course.engine.salvage import SalvagingExporter
+from hero_course.export import GradesTable
 from hero_course.plugins import ClearSolutionsByCell, FeedbackStyle, HideHiddenChecks, RequireEdition
+from hero_course.ready import ReadyExporter
 
 c = get_config()  # noqa: F821  (given by traitlets)
 
 root = Path(__file__).resolve().parent
-lang = os.environ.get("HERO_LANG", "zh")
+lang = os.environ.get("HERO_LANG") or "zh"
 if lang not in ("zh", "en"):
-    raise ValueError(f"HERO_LANG: expected zh or en, got {lang!r}; unset it or choose one")
+    raise SystemExit(f"HERO_LANG: expected zh or en, got {lang!r}. Remedy: unset it or choose one")
+if set(str(root)) & set("[]*?"):  # nbgrader takes them for a pattern, and finds nothing
+    raise SystemExit(f"nbgrader cannot work in a folder with one of []*? in its path: {root}. Remedy: rename it")
 
 # nbgrader runs the command alembic, so the environment's own folder must be on the path; and kernels must
 # import the edition of the package beside the notebook, which PYTHONPATH would come before.
@@ -56,7 +59,7 @@ if os.environ.get("HERO_ENGINE") == "stock":  # nbgrader's own way, to compare w
     c.Execute.extra_arguments = ["--IPKernelApp.log_level=40"]
 else:
     # Learners' code in a sandboxed process, checks in another; see docs/grading.md.
-    c.Autograde.exporter_class = SalvagingExporter
+    c.Autograde.exporter_class = ReadyExporter  # looks at sandbox and gradebook before anybody is touched
     c.Autograde.pre_convert_hook = "hero_course.engine.salvage.offer_notebook"
     # What RestoreCells leaves is the instructor's but for the answers, so nothing else is left to clear or to check.
     c.Autograde.sanitize_preprocessors = [RestoreCells, OverwriteCells]
@@ -77,6 +80,9 @@ else:
     c.HeroExecute.answer_megabytes = 16  # of one returned value
     c.HeroExecute.examples = "needed"  # untouched worked examples run where the learner's own code needs one; or all
     c.HeroExecute.restarts = 32  # of a process that the learner's code ended
+
+# Export: no score rather than 0 where there is no result.
+c.ExportApp.plugin_class = GradesTable
 
 # Feedback: no hidden check, and formulas that need no network.
 c.GenerateFeedback.preprocessors = [GetGrades, HideHiddenChecks, CSSHTMLHeaderPreprocessor, FeedbackStyle]

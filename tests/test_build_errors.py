@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hero_course.build import build
+from hero_course.course import CONFIGURATION
 from hero_course.errors import SourceError
 from hero_course.glossary import read_glossary
 
@@ -99,7 +100,8 @@ def small(tmp_path: Path) -> Path:
     (tmp_path / "chapters" / "05_small").mkdir(parents=True)
     (tmp_path / "chapters" / "05_small" / "chapter.md").write_text(CHAPTER, encoding="utf-8")
     (tmp_path / "chapters" / "05_small" / "misconceptions.py").write_text(MISTAKES, encoding="utf-8")
-    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    for name in CONFIGURATION:
+        shutil.copy(ROOT / name, tmp_path)
     shutil.copy(ROOT / "chapters" / "glossary.md", tmp_path / "chapters")
     package = tmp_path / "hero_transformer"
     shutil.copytree(ROOT / "hero_transformer", package, ignore=shutil.ignore_patterns("__pycache__"))

@@ -17,6 +17,7 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 
 from hero_course.chapter import Chapter, read_chapter
+from hero_course.course import CONFIGURATION
 from hero_course.errors import CourseError
 from hero_course.gradebook import NOT_GRADED, ClassResults, Mistake, points_text, read_results
 from hero_course.report import alternatives, render_report, write_report
@@ -73,7 +74,8 @@ def empty(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report") / "course"
     for name in ("chapters", "hero_transformer"):
         shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(root / "nbgrader_config.py", folder)
+    for name in CONFIGURATION:
+        shutil.copy(root / name, folder)
     course = Course(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")  # for alembic
