@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import nbformat
-from nbgrader.converters import Autograde, GenerateFeedback
+from nbgrader.converters import Autograde
 
 from hero_course.course import nbgrader_config
 from hero_course.engine.ahead import Ahead
@@ -22,7 +22,7 @@ from hero_course.names import fault_of_name
 from hero_course.ready import require_folders, require_gradebook, require_sandbox
 from hero_course.receipt import Receipt, digest_of_inputs
 from hero_course.records import Record, Records
-from hero_course.steps import convert, one_line
+from hero_course.steps import Feedback, convert, one_line
 
 if TYPE_CHECKING:
     from hero_course.engine.cluster import Cluster
@@ -156,7 +156,7 @@ class Grader:
     def write_feedback(self, learner: str) -> str | None:
         """Write the feedback of a graded learner, and note in the receipt what it says; what went wrong, or None."""
         said = self.records(learner)[learner].said
-        error = self.convert(GenerateFeedback, learner)
+        error = self.convert(Feedback, learner)
         if error:
             return f"graded, but without feedback: {error}"
         folder = self._folder("autograded", learner)
