@@ -133,8 +133,14 @@ def test_a_right_source_builds_twice_to_the_same_bytes(small: Path) -> None:
     assert "source/en/05_small/05_small.ipynb" in first
     assert "release/zh/05_small/hero_transformer/model.py" in first
     assert "chapters/05_small/en.ipynb" in first
-    build(small, say=lambda text: None)
-    assert _tree(small) == first
+    reader = small / "chapters" / "05_small" / "zh.ipynb"
+    _replace(reader, "import torch", "import torch  # my note")
+    mine, said = reader.read_bytes(), []
+    build(small, say=lambda text: None, warn=said.append)
+    (kept,) = (small / "set_aside" / "05_small").iterdir()
+    assert kept.read_bytes() == mine
+    assert said == [f"05_small/zh.ipynb had been edited by hand; a copy of it as it was: {kept}"]
+    assert _tree(small) == first | {str(kept.relative_to(small)): mine}
 
 
 # what is replaced, by what, the line of the error (a text that stands there after the change), what it says
