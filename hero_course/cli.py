@@ -207,7 +207,7 @@ def _asked(wanted: list[str] | None, there: list[str], name: str) -> list[str]:
     if missing or not there:
         raise CourseError(
             f"no submission of {name} by {', '.join(missing) or 'anybody'}: expected submitted/<learner>/{name}/. "
-            f"Remedy: put it there, or try hero new-class {name}"
+            f"Remedy: put it there (hero new-class {name} makes a sample class to try, in demo/)"
         )
     return sorted(set(wanted)) if wanted else there
 
