@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import shutil
-import subprocess
 from pathlib import Path
 
 import nbformat
@@ -120,31 +119,6 @@ def test_a_folder_in_the_demos_place_is_left_alone(course: Path, tmp_path: Path)
     with pytest.raises(CourseError, match="is in the way"):
         sample_course(root, chapter_of(root))
     assert files(root / "demo") == {"talk.txt": b"mine"}
-
-
-REAL = ("gradebook.db", "packs/a.zip", "report/a.html", "work/a/a.ipynb", "submitted/sample-01/a/a.ipynb", "set_aside/a")
-
-
-@pytest.mark.parametrize("made", [True, False])
-def test_make_clean_removes_the_demo_and_nothing_of_a_persons(root: Path, tmp_path: Path, made: bool) -> None:
-    shutil.copy(root / "Makefile", tmp_path)
-    for name in (*REAL, "demo/gradebook.db", *(["demo/.sample"] if made else [])):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("marks")
-    before = files(tmp_path)
-    subprocess.run(["make", "clean"], cwd=tmp_path, check=True, capture_output=True)
-    kept = {name: content for name, content in before.items() if not (made and name.startswith("demo/"))}
-    assert files(tmp_path) == kept
-
-
-def test_make_demo_works_in_the_demos_folder_alone(root: Path) -> None:
-    done = subprocess.run(
-        ["make", "--dry-run", "--assume-old=.venv/ready", "demo"], cwd=root, check=True, capture_output=True, text=True
-    )
-    lines = [line for line in done.stdout.splitlines() if "hero " in line]
-    assert [line for line in lines if "grade" in line or "report" in line] == lines[-2:]
-    assert all(line.startswith("cd demo && hero ") for line in lines[-2:])
-    assert "nbgrader" not in done.stdout
 
 
 def test_class_needs_a_release_and_changes_nothing_without_it(copy: Path) -> None:
