@@ -23,6 +23,7 @@ from hero_course.execute import execute_notebook, share_outputs
 from hero_course.glossary import GLOSSARY, check_terms, read_glossary
 from hero_course.mistakes import fingerprints
 from hero_course.quantities import check_claims_shown, check_quantities
+from hero_course.readers import set_aside, sign
 from hero_course.rehearsal import CellRun, rehearse, without_examples
 from hero_course.release import release_notebooks
 from hero_course.rules import check_book, check_chapter
@@ -33,13 +34,19 @@ __all__ = ["build"]
 
 
 
-def build(root: Path, names: list[str] | None = None, say: Callable[[str], None] = print) -> list[str]:
+def build(
+    root: Path,
+    names: list[str] | None = None,
+    say: Callable[[str], None] = print,
+    warn: Callable[[str], None] = print,
+) -> list[str]:
     """Build chapters, all or those named.
 
     Args:
         root: the course's root.
         names: the folders' names; default all.
         say: told what is being done.
+        warn: told what somebody should know afterwards.
 
     Returns:
         The names of the chapters that were built.
@@ -68,6 +75,10 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
             say(f"{chapter.name}: executing the reader's edition")
             _stage_reader(root, stage, chapter)
         for chapter in wanted:
+            for lang in LANGUAGES:
+                kept = set_aside(root, stage / "chapters" / chapter.name / f"{lang}.ipynb")
+                if kept:
+                    warn(f"{chapter.name}/{lang}.ipynb had been edited by hand; a copy of it as it was: {kept}")
             _put_in_place(root, stage, chapter)
     return [chapter.name for chapter in wanted]
 
@@ -137,6 +148,7 @@ def _stage_reader(root: Path, stage: Path, chapter: Chapter) -> None:
     check_quantities(chapter, readers["zh"])
     check_claims_shown(chapter, readers["zh"])
     for lang, notebook in readers.items():
+        sign(notebook)
         (folder / f"{lang}.ipynb").write_text(render(notebook), encoding="utf-8")
 
 

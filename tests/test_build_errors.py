@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hero_course.build import build
+from hero_course.course import CONFIGURATION
 from hero_course.errors import SourceError
 from hero_course.glossary import read_glossary
 
@@ -99,7 +100,8 @@ def small(tmp_path: Path) -> Path:
     (tmp_path / "chapters" / "05_small").mkdir(parents=True)
     (tmp_path / "chapters" / "05_small" / "chapter.md").write_text(CHAPTER, encoding="utf-8")
     (tmp_path / "chapters" / "05_small" / "misconceptions.py").write_text(MISTAKES, encoding="utf-8")
-    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    for name in CONFIGURATION:
+        shutil.copy(ROOT / name, tmp_path)
     shutil.copy(ROOT / "chapters" / "glossary.md", tmp_path / "chapters")
     package = tmp_path / "hero_transformer"
     shutil.copytree(ROOT / "hero_transformer", package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -131,8 +133,14 @@ def test_a_right_source_builds_twice_to_the_same_bytes(small: Path) -> None:
     assert "source/en/05_small/05_small.ipynb" in first
     assert "release/zh/05_small/hero_transformer/model.py" in first
     assert "chapters/05_small/en.ipynb" in first
-    build(small, say=lambda text: None)
-    assert _tree(small) == first
+    reader = small / "chapters" / "05_small" / "zh.ipynb"
+    _replace(reader, "import torch", "import torch  # my note")
+    mine, said = reader.read_bytes(), []
+    build(small, say=lambda text: None, warn=said.append)
+    (kept,) = (small / "set_aside" / "05_small").iterdir()
+    assert kept.read_bytes() == mine
+    assert said == [f"05_small/zh.ipynb had been edited by hand; a copy of it as it was: {kept}"]
+    assert _tree(small) == first | {str(kept.relative_to(small)): mine}
 
 
 # what is replaced, by what, the line of the error (a text that stands there after the change), what it says

@@ -43,6 +43,11 @@ class run_with:
     def __init__(self, run: Run) -> None:
         self._new = run
 
+    @staticmethod
+    def is_on() -> bool:
+        """Whether something else than this process runs the submissions now."""
+        return bool(_instead)
+
     def __enter__(self) -> None:
         _instead.append(self._new)
 
