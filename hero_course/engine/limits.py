@@ -35,6 +35,11 @@ class Limits:
     answer_bytes: int = 16 << 20
     restarts: int = 32
 
+    @property
+    def frame_bytes(self) -> int:
+        """The largest answer of a worker's, with all that belongs to it; a picture is longer as text."""
+        return max(self.answer_bytes, 4 * self.output_bytes) + (1 << 20)
+
     def as_dict(self) -> dict[str, float | int]:
         """The limits by name, for JSON."""
         return asdict(self)

@@ -19,7 +19,6 @@ from hero_course.engine.protocol import MIME, decode
 __all__ = ["Cell", "Gone", "GraderFault", "Session", "Workers"]
 
 _GRACE = 2.0  # seconds between the worker's own alarm and the end of our patience
-_MORE = 1 << 20  # bytes of a frame beside its content
 _CELLS = 16  # so many cells may show as much as one may; what comes after is cut off
 Cell = list[dict[str, Any]]
 
@@ -92,12 +91,12 @@ class Session:
             GraderFault: if the grader itself broke.
         """
         self._need_worker(number)
-        return self._ask(request, self._limits.answer_bytes, deadline)
+        return self._ask(request, deadline)
 
     def _run_in_worker(self, step: Step) -> Cell:
         seconds = min(self._limits.cell_seconds, self._left())
         request = {"number": 0, "do": "run", "with": {"source": step.source, "seconds": seconds}}
-        content = self._ask(pickle.dumps(request), 4 * self._limits.output_bytes + _MORE, time.monotonic() + seconds)
+        content = self._ask(pickle.dumps(request), time.monotonic() + seconds)
         try:
             return _clean(decode(content))
         except Exception as error:
@@ -109,13 +108,13 @@ class Session:
         self._room -= len(json.dumps(cell))
         return cell if self._room >= 0 else [{"output_type": "stream", "name": "stdout", "text": CUT}]
 
-    def _ask(self, request: bytes, limit: int, deadline: float) -> bytes:
+    def _ask(self, request: bytes, deadline: float) -> bytes:
         """Send the worker a request and wait for its answer."""
         assert self._worker is not None
         try:
             self._worker.settimeout(_GRACE)
             send(self._worker, request)
-            return receive(self._worker, limit, deadline + _GRACE)
+            return receive(self._worker, self._limits.frame_bytes, deadline + _GRACE)
         except TimeoutError:
             reason = "代码没有在规定时间内结束 | the code did not end in time"
         except (OSError, EOFError):
