@@ -90,6 +90,31 @@ CASES: dict[str, tuple[str, str, bool]] = {
         True,
     ),
     "barred": ("return F.gelu(x)", "c.close('a', gelu(torch.ones(1)), torch.tensor([0.8413447]), tolerance=1e-6)", False),
+    "transposed": ("return x.view(-1)", "c.raises('a', RuntimeError, gelu, torch.ones(2, 3).T)", True),
+    "transposed_result": ("return torch.ones(2, 3).T", "c.equal('a', gelu(1).is_contiguous(), False)", True),
+    "same_twice": ("return [x + 1] * 2", "a, b = gelu(torch.ones(1))\n    c.equal('a', a is b, True)", True),
+    "itself_and_more": (
+        "return x, x * 2",
+        "x = torch.ones(1, requires_grad=True)\n    y, z = gelu(x)\n    (y + z).sum().backward()\n"
+        "    c.equal('a', y is x, True)\n    c.equal('b', x.grad, torch.tensor([3.0]))",
+        True,
+    ),
+    "handed_back": (
+        "return x if isinstance(x, list) else (y for y in range(3)) if x == 1 else {y: 0 for y in x}.keys()",
+        "c.equal('a', gelu(list(gelu(gelu(1)))), [0, 1, 2])",
+        True,
+    ),
+    "list_of_modules": (
+        "class Blocks(nn.ModuleList):\n        def __init__(self, n):\n            super().__init__(nn.Linear(1, 1) for _ in range(n))\n"
+        "    return Blocks(3) if x == 1 else len(x)",
+        "a = gelu(1)\n    c.equal('a', [isinstance(a, nn.ModuleList), len(a), gelu(a), type(a).__name__], [True, 3, 3, 'Blocks'])",
+        True,
+    ),
+    "list_that_counts_wrong": (
+        "class Blocks(nn.ModuleList):\n        def __len__(self):\n            return 7\n    return Blocks()",
+        "c.equal('a', len(gelu(1)), 7)",
+        False,
+    ),
     "float16": (RIGHT, "c.equal('a', str(gelu(torch.ones(2).half()).dtype), 'torch.float16')", True),
     "kinds": (
         "return {'n': None, 'i': -3, 'z': 1j, 't': (True, 'é', b'x'), 'e': ...}",

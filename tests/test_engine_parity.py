@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
+from submissions import Class
 
 import hero_transformer
 from hero_course.engine.assignment import Assignment
 from hero_course.engine.examination import Examination, Job, Step
 from hero_course.engine.limits import Limits
 from hero_course.engine.pair import WarmPair
+from hero_course.engine.plan import examination_of, steps_of
+from hero_course.rehearsal import rehearse, without_examples
 from hero_transformer.checks import CheckFailed
 
 CHAPTER = "05_decoder_block"
@@ -142,3 +147,50 @@ def test_a_message_names_what_came(pair: WarmPair) -> None:
         "torch.ones(2, device='meta')": "a meta_tensor came",
     }.items():
         assert name in _in_the_engine(pair, value)["list"]
+
+
+# Each leans on the order in which an argument's elements are in memory.
+IN_MEMORY_ORDER = {
+    "finite_difference": {
+        "view": "gradient, flat = torch.zeros_like(x).view(-1), x.view(-1)",
+        "as_strided": "gradient = x.new_zeros(x.numel())\n    flat = x.as_strided((x.numel(),), (1,))",
+    },
+    "linear_backward": {
+        "view": "flat, places = x.view(-1, x.shape[-1]), upstream.view(-1, upstream.shape[-1])",
+        "as_strided": "flat, places = x.as_strided((x.numel() // x.shape[-1], x.shape[-1]), (x.shape[-1], 1)), upstream.flatten(0, -2)",
+    },
+}  # fmt: skip
+REST = {
+    "finite_difference": """
+    for place in range(x.numel()):
+        moved = torch.zeros_like(flat)
+        moved[place] = step
+        gradient[place] = (function((flat + moved).view(x.shape)) - function((flat - moved).view(x.shape))) / (2 * step)
+    return gradient.view(x.shape)""",
+    "linear_backward": """
+    return upstream @ weight, places.T @ flat, places.sum(dim=0)""",
+}
+FIRST = {
+    "finite_difference": "def finite_difference(function, x, step):",
+    "linear_backward": "def linear_backward(upstream, x, weight):",
+}
+
+
+def test_answers_that_lean_on_the_order_in_memory_lose_the_same_points(course: Path) -> None:
+    room = Class(course, "06_backpropagation", examples=False)
+    source = course / "source" / "zh" / room.name
+    whole = nbformat.read(source / f"{room.name}.ipynb", as_version=4)
+    examination = examination_of(whole)
+    answers = {
+        f"{key} {kind}": {key: f"@replaces(gradients)\n{FIRST[key]}\n    {start}{REST[key]}"}
+        for key, kinds in IN_MEMORY_ORDER.items()
+        for kind, start in kinds.items()
+    }
+    here = rehearse(without_examples(whole), source, answers)
+    with closing(WarmPair(Assignment.of(source, examination, Limits(), False, ()))) as pair:
+        for name, answer in answers.items():
+            steps = steps_of(room.answered(room.right | answer), examination, "needed")
+            outputs = zip(steps, pair.grade(Job(steps)), strict=True)
+            lost = {step.check for step, cell in outputs if step.check and any("evalue" in one for one in cell)}
+            assert lost == {key for key, run in here[name].items() if run.graded and not run.passed}
+            assert {"difference-contract" if "finite" in name else "linear-contract"} <= lost

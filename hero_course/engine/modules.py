@@ -7,7 +7,6 @@ A class of the learner's that derives from a known one and changes nothing but h
 
 from __future__ import annotations
 
-import copyreg
 import re
 import sys
 from functools import lru_cache
@@ -90,7 +89,7 @@ def put_together(places: Any, plain: Any, buffers: Any, parameters: Any, parts: 
         return None
     if not all(map(_holds, groups, registered)):
         return None
-    module = kind.__new__(kind)
+    module = _empty(kind)
     torch.nn.Module.__init__(module)
     for name, value in plain.items():
         if isinstance(name, str) and name.isidentifier() and name[0] != "_" and not hasattr(kind, name):
@@ -135,4 +134,8 @@ def _derived(name: str, base: type[nn.Module]) -> type[nn.Module]:
 
 
 def _as_base(module: nn.Module, protocol: int) -> tuple[Any, ...]:
-    return copyreg.__newobj__, (type(module).__base__,), vars(module)
+    return _empty, (type(module).__base__,), vars(module)
+
+
+def _empty(kind: type[nn.Module]) -> nn.Module:
+    return kind.__new__(kind)
