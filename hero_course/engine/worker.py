@@ -13,7 +13,6 @@ import pickle
 import signal
 import socket
 import sys
-import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -197,10 +196,12 @@ def _raised(error: BaseException) -> dict[str, Any]:
 
 
 def _learners_line(error: BaseException) -> tuple[int, str] | None:
-    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
-        if frame.f_globals.get("__name__") == "__main__":
-            return line, linecache.getline(frame.f_code.co_filename, line).strip()[:400]
-    return None
+    """The deepest line of the learner's own cells that an error passed through."""
+    found = importlib.import_module(f"{PACKAGE}.diagnosis").learners_frame(error)
+    if found is None:
+        return None
+    frame, line = found
+    return line, linecache.getline(frame.f_code.co_filename, line).strip()[:400]
 
 
 def _changed(tensors: list[torch.Tensor], before: list[torch.Tensor]) -> dict[int, torch.Tensor]:
