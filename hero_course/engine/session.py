@@ -16,6 +16,7 @@ from hero_course.engine.examination import Job, Step
 from hero_course.engine.frames import ProtocolError, receive, send
 from hero_course.engine.limits import CUT, Limits
 from hero_course.engine.protocol import MIME, decode
+from hero_course.engine.shell import error_output
 
 __all__ = ["Cell", "Gone", "GraderFault", "Session", "Workers"]
 
@@ -214,7 +215,7 @@ def _clean(answer: Any) -> Cell:
 
 
 def _error(name: str, message: str, lines: list[str] | None = None) -> dict[str, Any]:
-    return {"output_type": "error", "ename": name, "evalue": message, "traceback": lines or [f"{name}: {message}"]}
+    return error_output(name, message, lines or [f"{name}: {message}"])
 
 
 def _signal(status: int) -> str:

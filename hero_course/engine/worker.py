@@ -30,6 +30,7 @@ from hero_course.engine.tensors import raw
 __all__ = ["PREDICTION_BYTES", "Worker", "owner_of"]
 
 PREDICTION_BYTES = 1 << 16
+_MESSAGE = 1000  # characters of an exception that a check is told
 _GRAPHS = 32  # calls whose gradients can still be asked for
 
 
@@ -192,7 +193,7 @@ def _raised(error: BaseException) -> dict[str, Any]:
     except Exception:
         message = "?"
     by_hand = importlib.import_module(f"{PACKAGE}.diagnosis").by_hand(error)
-    return {"raised": names[:20], "message": message[:4000], "line": _learners_line(error), "by_hand": by_hand}
+    return {"raised": names[:20], "message": message[:_MESSAGE], "line": _learners_line(error), "by_hand": by_hand}
 
 
 def _learners_line(error: BaseException) -> tuple[int, str] | None:
