@@ -70,8 +70,8 @@ else:
     ]
     c.SalvagingExporter.optimistic_validation = True  # once, after the last step
     c.HeroExecute.sandbox = os.environ.get("HERO_SANDBOX", "bubblewrap")  # or none
-    c.HeroExecute.cell_seconds = 60  # wall time of one cell, or of one check
-    c.HeroExecute.total_seconds = 300  # wall time of one notebook
+    c.HeroExecute.cell_seconds = 60  # wall time of one own cell, or of one exercise in all its checks
+    c.HeroExecute.total_seconds = 300  # wall time of all own cells together
     c.HeroExecute.memory_megabytes = 4096  # address space of each process
     c.HeroExecute.processes = 64
     c.HeroExecute.file_megabytes = 64

@@ -207,7 +207,7 @@ def test_a_lost_decorator_is_told_from_an_empty_cell() -> None:
 
 def test_failures_survive_pickling() -> None:
     failure = CheckFailed("✗ a", "✗ b")
-    assert pickle.loads(pickle.dumps(failure)).lines in (["✗ a", "✗ b"], ["✗ a\n✗ b"])
+    assert pickle.loads(pickle.dumps(failure)).lines == ["✗ a", "✗ b"]
 
 
 def test_fingerprints_tell_the_nearest_mistakes_apart() -> None:

@@ -85,8 +85,8 @@ class HeroAutograde(Autograde, _PlainCopies):
 class HeroExecute(NbGraderPreprocessor):
     """Fill in a notebook's outputs: the learner's cells by a worker, the graded ones by an examiner."""
 
-    cell_seconds = Float(60, help="Wall time of one cell of the learner, or of one check.").tag(config=True)
-    total_seconds = Float(300, help="Wall time of the whole notebook.").tag(config=True)
+    cell_seconds = Float(60, help="Wall time of one own cell, or of one exercise in all its checks.").tag(config=True)
+    total_seconds = Float(300, help="Wall time of all the learner's own cells together.").tag(config=True)
     memory_megabytes = Integer(4096, help="Address space of each process of the learner.").tag(config=True)
     processes = Integer(64, help="Processes and threads of the learner at one time.").tag(config=True)
     file_megabytes = Integer(64, help="Size of one file that the learner writes.").tag(config=True)
