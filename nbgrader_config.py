@@ -14,6 +14,7 @@ from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.preprocessors import CheckCellMetadata, ClearSolutions, Execute, GetGrades, OverwriteCells
 
 import hero_course
+from hero_course.engine.converters import use_everywhere
 from hero_course.engine.execute import HeroExecute
 from hero_course.engine.restore import RestoreCells
 from hero_course.engine.salvage import SalvagingExporter
@@ -39,6 +40,9 @@ c.CourseDirectory.source_directory = f"source/{lang}"
 c.CourseDirectory.release_directory = f"release/{lang}"
 # One writer at a time; a second one waits for it instead of failing. HERO_DB may name a PostgreSQL database.
 c.CourseDirectory.db_url = os.environ.get("HERO_DB", f"sqlite:///{root / 'gradebook.db'}?timeout=60")
+
+# Its commands and formgrader copy and open only what was judged first; see hero_course/engine/converters.py.
+use_everywhere(engine=os.environ.get("HERO_ENGINE") != "stock")
 
 # Release: each cell's own stub, and never without the learner's edition of the package.
 stock = GenerateAssignment().preprocessors

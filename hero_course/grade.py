@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 from nbgrader.api import Gradebook, MissingEntry
-from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 
 from hero_course.course import nbgrader_config
 from hero_course.engine.ahead import Ahead
+from hero_course.engine.converters import HeroFeedback
 from hero_course.engine.execute import HeroAutograde, HeroExecute, run_with
 from hero_course.engine.handed_in import plain_files
 from hero_course.engine.patience import OWN_SECONDS, at_most
@@ -138,7 +139,7 @@ class Grader:
         try:
             error = self.convert(HeroAutograde if self._engine else Autograde, learner) or self._look_at(learner)
             if error is None and feedback:
-                error = self.convert(GenerateFeedback, learner)
+                error = self.convert(HeroFeedback, learner)
                 error = error and f"graded, but without feedback: {error}"
             if error is None:
                 (self._folder("autograded", learner) / RECEIPT).write_text(self._inputs(learner), encoding="utf-8")
@@ -155,7 +156,7 @@ class Grader:
         Then the points say nothing, and the graded notebook is removed. The engine's examiner has a set-up of its own.
         """
         if self._engine:
-            found = salvage(self._folder("submitted", learner), self.name).reason
+            found = salvage(self._folder("submitted", learner), self.source).reason
             self.unreadable |= {learner: found} if found else {}
             return None
         folder = self._folder("autograded", learner)
