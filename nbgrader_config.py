@@ -69,6 +69,8 @@ else:
         for one in Autograde().autograde_preprocessors
         if one is not CheckCellMetadata
     ]
+    # The kind of language, as is nbgrader's default, and what the learner and the instructor are told.
+    c.ClearMetadataPreprocessor.preserve_nb_metadata_mask = {("language_info", "name"), ("hero", "notes")}
     c.SalvagingExporter.optimistic_validation = True  # once, after the last step
     c.HeroExecute.sandbox = os.environ.get("HERO_SANDBOX", "bubblewrap")  # or none
     c.HeroExecute.cell_seconds = 60  # wall time of one cell, or of one check
@@ -88,4 +90,7 @@ c.HTMLExporter.extra_template_basedirs = [
     str(Path(hero_course.__file__).parent / "templates"),
     str(Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"),
 ]
-c.HTMLExporter.filters = {"markdown2html": "hero_course.plugins.markdown2html"}
+# Both there and in formgrader: nothing that a learner wrote runs, and a page is bounded whatever was handed in.
+c.HTMLExporter.preprocessors = ["hero_course.plugins.BoundPage"]
+c.HTMLExporter.sanitize_html = True
+c.HTMLExporter.filters = {name: f"hero_course.page.{name}" for name in ("clean_html", "markdown2html")}

@@ -123,6 +123,8 @@ def grade(
         failures = _grade_all(grader, learners, force, console, dask)
     for one, reason in grader.unreadable.items():
         console.print(Text.assemble((f"{one}: ", "bold"), (f"0: {reason}", "yellow")), soft_wrap=True)
+    for one, note in grader.notes.items():
+        console.print(Text.assemble((f"{one}: ", "bold"), note), soft_wrap=True)
     for one, reason in failures.items():
         console.print(Text.assemble((f"{one}: not graded: ", "bold"), (reason, "red")), soft_wrap=True)
     if failures:

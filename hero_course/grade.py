@@ -26,6 +26,7 @@ from hero_course.engine.execute import HeroAutograde, HeroExecute, run_with
 from hero_course.engine.handed_in import plain_files
 from hero_course.engine.patience import OWN_SECONDS, at_most
 from hero_course.engine.pool import Pool
+from hero_course.engine.restore import NOTES
 from hero_course.engine.salvage import salvage
 from hero_course.errors import CourseError
 from hero_course.quiet import LOG
@@ -51,7 +52,8 @@ class Grader:
         name: the chapter's folder name.
         lang: whose ``source/`` the checks are taken from; submissions may be in either language.
 
-    ``unreadable`` has the learners whose file could not be read, and why; they score 0.
+    ``unreadable`` has the learners whose file could not be read, and why; they score 0. ``notes`` has what was odd
+    about the others' submissions: what was chosen and what was left out.
 
     Raises:
         CourseError: if the chapter was not built.
@@ -64,6 +66,7 @@ class Grader:
             raise CourseError(f"{name} is not built: {self._notebook} is missing. Remedy: run hero build {name}")
         self.config = nbgrader_config(root, lang)
         self.unreadable: dict[str, str] = {}
+        self.notes: dict[str, str] = {}
         self._engine = HeroExecute in self.config.Autograde.get("autograde_preprocessors", [])
 
     @property
@@ -158,6 +161,9 @@ class Grader:
         if self._engine:
             found = salvage(self._folder("submitted", learner), self.source).reason
             self.unreadable |= {learner: found} if found else {}
+            graded = json.loads((self._folder("autograded", learner) / f"{self.name}.ipynb").read_bytes())
+            notes = graded["metadata"].get("hero", {}).get(NOTES, [])
+            self.notes |= {learner: "; ".join(notes)} if notes else {}
             return None
         folder = self._folder("autograded", learner)
         for cell in _locked(nbformat.read(folder / f"{self.name}.ipynb", as_version=4)):

@@ -10,7 +10,7 @@ import codecs
 import json
 import re
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import unquote
 
 from nbformat import NotebookNode
 from nbformat.corpus.words import generate_corpus_id as random_cell_id
@@ -179,8 +179,9 @@ def _keep_pictures(cells: list[NotebookNode], found: list[Any], notes: list[str]
         pasted = old.get("attachments")
         if cell.cell_type != "markdown" or not isinstance(pasted, dict) or "attachment:" not in cell.source:
             continue
+        text = unquote(cell.source)
         for name, picture in pasted.items():
-            if name not in cell.source and quote(name) not in cell.source:
+            if f"attachment:{unquote(name)}" not in text:
                 continue
             kept = _picture(picture)
             size = sum(map(len, kept.values()))
