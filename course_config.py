@@ -14,6 +14,7 @@ from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.preprocessors import CheckCellMetadata, ClearSolutions, Execute, GetGrades, OverwriteCells
 
 import hero_course
+from hero_course.engine.converters import use_everywhere
 from hero_course.engine.execute import HeroExecute
 from hero_course.engine.restore import RestoreCells
 from hero_course.export import GradesTable
@@ -43,6 +44,9 @@ c.CourseDirectory.release_directory = f"release/{lang}"
 # One writer at a time; a second one waits for it instead of failing. HERO_DB may name a PostgreSQL database.
 c.CourseDirectory.db_url = os.environ.get("HERO_DB", f"sqlite:///{root / 'gradebook.db'}?timeout=60")
 
+# Its commands and formgrader copy and open only what was judged first; see hero_course/engine/converters.py.
+use_everywhere(engine=os.environ.get("HERO_ENGINE") != "stock")
+
 # Release: each cell's own stub, and never without the learner's edition of the package.
 stock = GenerateAssignment().preprocessors
 c.GenerateAssignment.preprocessors = [RequireEdition] + [
@@ -68,6 +72,8 @@ else:
         for one in Autograde().autograde_preprocessors
         if one is not CheckCellMetadata
     ]
+    # The kind of language, as is nbgrader's default, and what the learner and the instructor are told.
+    c.ClearMetadataPreprocessor.preserve_nb_metadata_mask = {("language_info", "name"), ("hero", "notes")}
     c.SalvagingExporter.optimistic_validation = True  # once, after the last step
     c.HeroExecute.sandbox = os.environ.get("HERO_SANDBOX", "bubblewrap")  # or none
     c.HeroExecute.cell_seconds = 60  # wall time of one own cell, or of one exercise in all its checks
@@ -90,4 +96,7 @@ c.HTMLExporter.extra_template_basedirs = [
     str(Path(hero_course.__file__).parent / "templates"),
     str(Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"),
 ]
-c.HTMLExporter.filters = {"markdown2html": "hero_course.plugins.markdown2html"}
+# Both there and in formgrader: nothing that a learner wrote runs, and a page is bounded whatever was handed in.
+c.HTMLExporter.preprocessors = ["hero_course.plugins.BoundPage"]
+c.HTMLExporter.sanitize_html = True
+c.HTMLExporter.filters = {name: f"hero_course.page.{name}" for name in ("clean_html", "markdown2html")}

@@ -164,7 +164,8 @@ def grade(
                 console.print(f"{name}: {entry}", highlight=False, soft_wrap=True)
             failures = _grade_all(grader, learners, force, console, dask)
     for line in (
-        *lines_of(grader.unreadable, "0", "yellow"), *lines_of(failures, "not graded", "red"),
+        *lines_of(grader.unreadable, "0", "yellow"), *lines_of(grader.notes, "note", "default"),
+        *lines_of(failures, "not graded", "red"),
         *look_again({one: record.again for one, record in grader.records().items() if one in learners}),
     ):  # fmt: skip
         console.print(line, soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,8 +14,10 @@ from nbgrader.converters import Autograde
 
 from hero_course.course import nbgrader_config
 from hero_course.engine.ahead import Ahead
+from hero_course.engine.converters import HeroFeedback
 from hero_course.engine.execute import HeroAutograde, HeroExecute, run_with
 from hero_course.engine.pool import Pool
+from hero_course.engine.restore import NOTES
 from hero_course.engine.salvage import salvage
 from hero_course.entry import Entry, checks_of, enter_checks, locked_cells
 from hero_course.errors import CourseError
@@ -22,7 +25,7 @@ from hero_course.names import fault_of_name
 from hero_course.ready import require_folders, require_gradebook, require_sandbox
 from hero_course.receipt import Receipt, digest_of_inputs
 from hero_course.records import Record, Records
-from hero_course.steps import Feedback, convert, one_line
+from hero_course.steps import convert, one_line
 
 if TYPE_CHECKING:
     from hero_course.engine.cluster import Cluster
@@ -43,7 +46,8 @@ class Grader:
         name: the chapter's folder name.
         lang: whose ``source/`` the checks are taken from; submissions may be in either language.
 
-    ``unreadable`` has the learners whose file could not be read, and why; they score 0.
+    ``unreadable`` has the learners whose file could not be read, and why; they score 0. ``notes`` has what was odd
+    about the others' submissions: what was chosen and what was left out.
 
     Raises:
         CourseError: if the chapter was not built.
@@ -56,6 +60,7 @@ class Grader:
             raise CourseError(f"{name} is not built: {self._notebook} is missing. Remedy: run hero build {name}")
         self.config = nbgrader_config(root, lang)
         self.unreadable: dict[str, str] = {}
+        self.notes: dict[str, str] = {}
         self._engine = HeroExecute in self.config.Autograde.get("autograde_preprocessors", [])
 
     @property
@@ -156,7 +161,7 @@ class Grader:
     def write_feedback(self, learner: str) -> str | None:
         """Write the feedback of a graded learner, and note in the receipt what it says; what went wrong, or None."""
         said = self.records(learner)[learner].said
-        error = self.convert(Feedback, learner)
+        error = self.convert(HeroFeedback, learner)
         if error:
             return f"graded, but without feedback: {error}"
         folder = self._folder("autograded", learner)
@@ -181,8 +186,11 @@ class Grader:
         Then the points say nothing, and the graded notebook is removed. The engine's examiner has a set-up of its own.
         """
         if self._engine:
-            found = salvage(self._folder("submitted", learner), self.name).reason
+            found = salvage(self._folder("submitted", learner), self.source).reason
             self.unreadable |= {learner: found} if found else {}
+            graded = json.loads((self._folder("autograded", learner) / f"{self.name}.ipynb").read_bytes())
+            notes = graded["metadata"].get("hero", {}).get(NOTES, [])
+            self.notes |= {learner: "; ".join(notes)} if notes else {}
             return None
         folder = self._folder("autograded", learner)
         for cell in locked_cells(nbformat.read(folder / f"{self.name}.ipynb", as_version=4)):

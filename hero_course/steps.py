@@ -7,27 +7,13 @@ import logging
 import sys
 from pathlib import Path
 
-from nbgrader.converters import GenerateFeedback
-from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from hero_course.engine.patience import OWN_SECONDS, at_most
 from hero_course.quiet import LOG
 
-__all__ = ["Feedback", "convert", "one_line"]
-
-
-class Feedback(GenerateFeedback):
-    """nbgrader's GenerateFeedback, also where a learner's name holds what it takes for a pattern, such as ``[1]``."""
-
-    def init_notebooks(self) -> None:
-        """Find the graded notebooks."""
-        pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
-        found = {folder: glob.glob(f"{glob.escape(folder)}/*.ipynb") for folder in glob.glob(pattern)}
-        self.assignments = {folder: notebooks for folder, notebooks in found.items() if notebooks}
-        if not self.assignments:
-            raise NbGraderException(f"there is no graded notebook: {pattern}")
+__all__ = ["convert", "one_line"]
 
 
 def convert(root: Path, config: Config, name: str, kind: type, learner: str = ".", **places: str) -> str | None:
