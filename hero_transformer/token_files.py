@@ -91,37 +91,39 @@ def read_files(
         FileNotFoundError: when a file is missing.
     """
     vocab_path, merges_path = _find_files(Path(folder))
-    vocab = read_vocab(vocab_path)
-    places = {symbol: byte for byte, symbol in enumerate(BYTE_SYMBOLS)}
-    merges, lines = [], list(read_merges(merges_path))
-    for number, (left, right) in lines:
-        if left not in places or right not in places or left + right in places or left + right not in vocab:
-            raise ValueError(
-                f"{merges_path}, line {number}: cannot merge {left!r} and {right!r}; both must be bytes or made by "
-                "earlier lines, and the result a new entry of vocab.json. Are the two files of one tokenizer?"
-            )
-        merges.append((places[left], places[right]))
-        places[left + right] = len(places)
+    vocab, lines = read_vocab(vocab_path), list(read_merges(merges_path))
     missing = [symbol for symbol in BYTE_SYMBOLS if symbol not in vocab]
     if missing:
         raise ValueError(
             f"{vocab_path} lacks {len(missing)} of the 256 bytes, such as {missing[0]!r}: "
             "it is not the vocabulary of a byte-level tokenizer."
         )
-    special = sorted((text for text in vocab if text not in places), key=vocab.__getitem__)
-    checksum = _read_checksum(merges_path)
-    if checksum is not None and checksum != _checksum(
-        sorted(vocab, key=vocab.__getitem__), [" ".join(parts) for _, parts in lines]
-    ):
-        raise ValueError(
-            f"{merges_path} and {vocab_path.name} are not what was saved: the checksum of line 1 is another. Save the "
-            f"tokenizer again; if you changed the files on purpose, make line 1 just {_VERSION!r}."
-        )
+    merges, made = _follow(lines, vocab, merges_path)
+    special = sorted(vocab.keys() - set(made), key=vocab.__getitem__)
     if special_tokens is not None:
         _refuse_others(check_special_tokens(special_tokens), special, merges_path)
-    elif checksum is None:
-        _refuse_signs_of_damage(vocab, list(places), special, merges_path)
-    return merges, special, [vocab[text] for text in [*places, *special]]
+    if not _is_as_saved(vocab, lines, merges_path):  # then we did not save it
+        _refuse_another_order([vocab[text] for text in made[256:]], made[256:], merges_path)
+        if special_tokens is None:
+            _refuse_lost_lines(vocab, special, merges_path)
+    return merges, special, [vocab[text] for text in [*made, *special]]
+
+
+def _follow(
+    lines: list[tuple[int, list[str]]], vocab: Mapping[str, int], path: Path
+) -> tuple[list[tuple[int, int]], list[str]]:
+    """The merges by the places of their tokens, and all tokens that bytes and merges make, by place."""
+    places = {symbol: byte for byte, symbol in enumerate(BYTE_SYMBOLS)}
+    merges = []
+    for number, (left, right) in lines:
+        if left not in places or right not in places or left + right in places or left + right not in vocab:
+            raise ValueError(
+                f"{path}, line {number}: cannot merge {left!r} and {right!r}; both must be bytes or made by "
+                "earlier lines, and the result a new entry of vocab.json. Are they of one tokenizer, and whole?"
+            )
+        merges.append((places[left], places[right]))
+        places[left + right] = len(places)
+    return merges, list(places)
 
 
 def _find_files(folder: Path) -> tuple[Path, Path]:
@@ -133,11 +135,19 @@ def _find_files(folder: Path) -> tuple[Path, Path]:
     raise FileNotFoundError(f"{folder} must hold {wanted}; of these it holds {', '.join(there) or 'none'}.")
 
 
-def _read_checksum(path: Path) -> str | None:
-    """What the version line says after the word checksum; None when it does not have it."""
+def _is_as_saved(vocab: Mapping[str, int], lines: list[tuple[int, list[str]]], path: Path) -> bool:
+    """Whether the files have a checksum; ValueError when it is that of others."""
     with open(path, encoding="utf-8-sig") as file:
         words = file.readline().split()
-    return words[-1] if words[-2:-1] == [_CHECKSUM] else None
+    if words[-2:-1] != [_CHECKSUM]:
+        return False
+    by_id = sorted(vocab, key=vocab.__getitem__)
+    if words[-1] != _checksum(by_id, [" ".join(parts) for _, parts in lines]):
+        raise ValueError(
+            f"{path} and the vocabulary are not what was saved: the checksum of line 1 is another. Save the "
+            f"tokenizer again; if you changed the files on purpose, make line 1 just {_VERSION!r}."
+        )
+    return True
 
 
 def _refuse_others(wanted: list[str], special: list[str], path: Path) -> None:
@@ -151,11 +161,10 @@ def _refuse_others(wanted: list[str], special: list[str], path: Path) -> None:
         )
 
 
-def _refuse_signs_of_damage(vocab: Mapping[str, int], made: list[str], special: list[str], path: Path) -> None:
-    """ValueError when ``path`` seems to have lost lines, or to have them in another order.
+def _refuse_lost_lines(vocab: Mapping[str, int], special: list[str], path: Path) -> None:
+    """ValueError when an entry that no merge makes is two others side by side: so a lost line leaves it.
 
-    A lost line leaves an entry that two others make. (Special tokens that come before the bytes are none: so number
-    some trainers.) And where the merges have ids without gaps, these count the merges.
+    Special tokens that are numbered before the bytes, as some trainers do, are none of these.
     """
     first = min(vocab[symbol] for symbol in BYTE_SYMBOLS)
     lost = [text for text in special if vocab[text] > first and _is_two_others(text, vocab)]
@@ -165,11 +174,14 @@ def _refuse_signs_of_damage(vocab: Mapping[str, int], made: list[str], special: 
             "kind): it seems to have lost lines. Take both files from one place; if these are special tokens, say so: "
             "load(folder, special_tokens=[...])."
         )
-    ids = [vocab[text] for text in made[256:]]
+
+
+def _refuse_another_order(ids: list[int], made: list[str], path: Path) -> None:
+    """ValueError when the merges have ids without gaps, which then count them, but in another order."""
     if ids != sorted(ids) and max(ids) - min(ids) == len(ids) - 1:
         rank = next(rank for rank in range(1, len(ids)) if ids[rank] < ids[rank - 1])
         raise ValueError(
-            f"{path} has its merges in another order than vocab.json numbers them, first at {made[256 + rank]!r}: the "
+            f"{path} has its merges in another order than vocab.json numbers them, first at {made[rank]!r}: the "
             "order is the rank. Take both files from one place."
         )
 

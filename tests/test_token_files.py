@@ -201,6 +201,10 @@ def test_special_tokens_may_be_said_and_then_must_be_those(tmp_path):
             BPETokenizer.load(tmp_path, special_tokens=wrong)
     with pytest.raises(ValueError, match=r"Pass \['<s>'\]"):
         BPETokenizer.load(tmp_path, special_tokens="<s>")
+    TRAINED.save(tmp_path)
+    damage(tmp_path, lambda lines: [lines[1], lines[0], *lines[2:]], "#version: 0.2")
+    with pytest.raises(ValueError, match="another order"):  # which special tokens say nothing about
+        BPETokenizer.load(tmp_path, special_tokens=TRAINED.special_tokens)
 
 
 def test_files_of_another_trainer_load(tmp_path):
