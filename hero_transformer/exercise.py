@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -18,8 +19,8 @@ from typing import Any, NamedTuple
 
 from torch.overrides import TorchFunctionMode, resolve_name
 
+from hero_transformer.arguments import checked_by
 from hero_transformer.barred import BARRED
-from hero_transformer.config import checked_by
 
 __all__ = [
     "BarredAnswer", "NotWrittenError", "Replaced", "answer_to", "barred_answers", "describe_missing", "replaced_by",
@@ -285,7 +286,7 @@ def _missing(stub: Callable) -> Callable:
 
 def _only_raises(function: Callable) -> bool:
     """Whether the body does nothing but raise NotImplementedError, with or without a message."""
-    code = getattr(function, "__code__", None)
+    code = getattr(inspect.unwrap(function), "__code__", None)  # an argument check may stand around it
     if code is None:
         return False
     steps = [step for step in dis.get_instructions(code) if step.opname not in _BOOKKEEPING]
