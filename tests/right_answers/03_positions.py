@@ -72,7 +72,7 @@ def add_positions__expanded(hidden, table, past_length=0):
     """先把位置铺满整个批量 | positions spread over the batch first"""
     B, T, d = hidden.shape
     check_block_size(T, past_length, len(table))
-    rows = table.narrow(0, past_length, T).expand(B, T, d).contiguous()
+    rows = table.narrow(0, past_length, T).expand(B, T, d).clone()
     return rows.add_(hidden)
 
 
