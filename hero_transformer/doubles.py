@@ -16,6 +16,7 @@ from .stand_ins import *  # noqa: F403
 
 __all__ = [
     "LINE",
+    "Unchanging",
     "causal",
     "cubes",
     "feedforward_alone",
@@ -33,6 +34,35 @@ __all__ += stand_ins.__all__
 LINE = "春眠不觉晓，处处闻啼鸟"
 
 M = TypeVar("M", bound=nn.Module)
+
+
+def _refuse(self: list, *args: object, **kwargs: object) -> None:
+    raise TypeError("the list that was passed must stay as it is: make one of your own, with list(...)")
+
+
+class Unchanging(list):
+    """A list that refuses to be changed, so that an answer that would is seen, in whatever process it runs.
+
+    Example:
+        >>> Unchanging([5, 1, 2])[1:], [*Unchanging([5, 1, 2])] == Unchanging([5, 1, 2])
+        ([1, 2], True)
+        >>> Unchanging([5, 1, 2]).pop()
+        Traceback (most recent call last):
+        ...
+        TypeError: the list that was passed must stay as it is: make one of your own, with list(...)
+    """
+
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse  # type: ignore[assignment]
+
+    def __copy__(self) -> list:
+        return list(self)
+
+    def __deepcopy__(self, memo: dict) -> list:
+        return list(self)
+
+    def __reduce__(self) -> tuple[type, tuple[list]]:  # pickle would append one by one
+        return Unchanging, (list(self),)
 
 
 def numbers(*shape: int, seed: int) -> torch.Tensor:

@@ -32,8 +32,8 @@ THOUGHTLESS = {
     "an empty tuple": "result = ()",
     "an empty list": "result = []",
     "no items": "result = iter(())",
-    "NaN": "import torch\n" + _FILLED.replace("NUMBER", "float('nan')"),
-    "zeros": "import torch\n" + _FILLED.replace("NUMBER", "0.0"),
+    "NaN": _FILLED.replace("NUMBER", "float('nan')"),
+    "zeros": _FILLED.replace("NUMBER", "0.0"),
     "its own argument": "result = arguments[0]",
     "a tuple of one": "result = (right(*every),)",
 }
@@ -63,7 +63,7 @@ def thoughtless(cell: Cell, solutions: dict[str, Solution], kind: str) -> str:
         name="right", args=function.args, body=function.body, decorator_list=[], returns=None, type_params=[]
     )
     answer = ast.FunctionDef(
-        name=function.name, args=function.args, body=[right, *ast.parse(instead).body], decorator_list=[], returns=None,
-        type_params=[],
+        name=function.name, args=function.args, body=[*ast.parse("import torch").body, right, *ast.parse(instead).body],
+        decorator_list=[], returns=None, type_params=[],
     )  # fmt: skip
     return solved_cell(cell, solutions, ast.unparse(ast.fix_missing_locations(answer)))
