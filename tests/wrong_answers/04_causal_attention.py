@@ -276,11 +276,6 @@ def attention__raised(self, hidden, past_key_value=None, use_cache=False):
     raise ValueError("not enough values to unpack (expected 2, got 1)")
 
 
-def attention__zeros(self, hidden, past_key_value=None, use_cache=False):
-    """全是零 | nothing but zeros"""
-    return torch.zeros_like(hidden), None
-
-
 def attention__float64(self, hidden, past_key_value=None, use_cache=False):
     """返回的总是 float64 | always float64"""
     query, key, value = (split_heads(part(hidden), self.n_heads) for part in (self.query, self.key, self.value))
