@@ -105,8 +105,10 @@ def attend(
         >>> attend(torch.zeros(3, 4), torch.zeros(3, 4), torch.tensor([[6.0], [0.0], [3.0]])).flatten().round()
         tensor([6., 3., 3.])
     """
-    if k.shape[-2] != v.shape[-2]:
-        raise ValueError(f"v needs one row for each key: k is {[*k.shape]}, v is {[*v.shape]}. Join the past to both.")
+    if k.shape[:-1] != v.shape[:-1]:
+        raise ValueError(
+            f"v needs one row for each key: k is {[*k.shape]}, v is {[*v.shape]}. Split both alike, join the past to both."
+        )
     allowed = causal_mask(q.shape[-2], k.shape[-2])
     scores = torch.where(allowed, scaled_scores(q, k), -math.inf)
     weights = torch.exp(scores - scores.logsumexp(dim=-1, keepdim=True))
