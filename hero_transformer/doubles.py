@@ -25,8 +25,10 @@ __all__ = [
     "numbers",
     "silenced",
     "slanted_sines",
+    "swapping",
     "torch_attention",
     "torch_layer",
+    "two_layers",
 ]
 __all__ += stand_ins.__all__
 
@@ -106,6 +108,16 @@ def feedforward_alone(block: M) -> M:
     return block
 
 
+def swapping(block: M) -> M:
+    """A block with d = 2 and one head in float64 whose attention, for one token, exchanges the coordinates of LN(x) and
+    doubles them: W_V = I, and W_O has 2 beside the diagonal."""
+    block = block.double()
+    with torch.no_grad():
+        block.attention.value.weight.copy_(torch.eye(2))
+        block.attention.output.weight.copy_(2 * torch.eye(2).flip(0))
+    return block
+
+
 def causal(T: int) -> torch.Tensor:
     """torch's float mask [T, T] for causal attention: 0 where attention is allowed, -inf elsewhere."""
     return nn.Transformer.generate_square_subsequent_mask(T, dtype=torch.float64)
@@ -157,6 +169,25 @@ def torch_attention(layer: nn.Module) -> nn.MultiheadAttention:
         theirs.in_proj_weight.copy_(torch.cat([layer.query.weight, layer.key.weight, layer.value.weight]))  # [3d, d]
         theirs.out_proj.weight.copy_(layer.output.weight)
     return theirs
+
+
+@answer_to("model.FeedForward.forward")
+def two_layers(part: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """What a feed-forward with these weights gives without dropout, by torch's own functions.
+
+    Args:
+        part: a `hero_transformer.model.FeedForward`.
+        x: [..., d].
+
+    Example:
+        >>> from hero_transformer.config import Config
+        >>> part = stand_ins.FeedForward(Config(vocab_size=10, block_size=6, d_model=4, n_heads=2, n_layers=1, d_ff=8))
+        >>> x = torch.ones(1, 1, 4)
+        >>> torch.allclose(two_layers(part, x), part(x))
+        True
+    """
+    inner = nn.functional.gelu(nn.functional.linear(x, part.linear_1.weight, part.linear_1.bias))
+    return nn.functional.linear(inner, part.linear_2.weight, part.linear_2.bias)
 
 
 def first_dropped(weights: torch.Tensor) -> torch.Tensor:
