@@ -107,7 +107,8 @@ def attend(
     """
     if k.shape[:-1] != v.shape[:-1]:
         raise ValueError(
-            f"v needs one row for each key: k is {[*k.shape]}, v is {[*v.shape]}. Split both, join the past to both."
+            f"v needs one row for each key: k is {[*k.shape]}, v is {[*v.shape]}. "
+            "Split both alike, join the past to both."
         )
     allowed = causal_mask(q.shape[-2], k.shape[-2])
     scores = torch.where(allowed, scaled_scores(q, k), -math.inf)

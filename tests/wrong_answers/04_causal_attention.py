@@ -37,8 +37,9 @@ def scaled_scores__query_returned(q, k):
     return q
 
 
-def scaled_scores__remembered(q, k, memory={}):
+def scaled_scores__remembered(q, k):
     """按形状记住了第一次的结果 | the first result of each shape, remembered"""
+    memory = vars(math).setdefault("remembered_scores", {})
     return memory.setdefault((q.shape, k.shape, q.dtype), q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])).clone()
 
 
