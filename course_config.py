@@ -26,6 +26,9 @@ root = Path(__file__).resolve().parent
 lang = os.environ.get("HERO_LANG") or "zh"
 if lang not in ("zh", "en"):
     raise SystemExit(f"HERO_LANG: expected zh or en, got {lang!r}. Remedy: unset it or choose one")
+sandbox = os.environ.get("HERO_SANDBOX") or "bubblewrap"
+if sandbox not in ("bubblewrap", "none"):
+    raise SystemExit(f"HERO_SANDBOX: expected bubblewrap or none, got {sandbox!r}. Remedy: unset it or choose one")
 if set(str(root)) & set("[]*?"):  # nbgrader takes them for a pattern, and finds nothing
     raise SystemExit(f"nbgrader cannot work in a folder with one of []*? in its path: {root}. Remedy: rename it")
 
@@ -69,7 +72,7 @@ else:
         if one is not CheckCellMetadata
     ]
     c.SalvagingExporter.optimistic_validation = True  # once, after the last step
-    c.HeroExecute.sandbox = os.environ.get("HERO_SANDBOX", "bubblewrap")  # or none
+    c.HeroExecute.sandbox = sandbox
     c.HeroExecute.cell_seconds = 60  # wall time of one cell, or of one check
     c.HeroExecute.total_seconds = 300  # wall time of one notebook
     c.HeroExecute.memory_megabytes = 4096  # address space of each process
