@@ -27,6 +27,9 @@ root = Path(__file__).resolve().parent
 lang = os.environ.get("HERO_LANG") or "zh"
 if lang not in ("zh", "en"):
     raise SystemExit(f"HERO_LANG: expected zh or en, got {lang!r}. Remedy: unset it or choose one")
+sandbox = os.environ.get("HERO_SANDBOX") or "bubblewrap"
+if sandbox not in ("bubblewrap", "none"):
+    raise SystemExit(f"HERO_SANDBOX: expected bubblewrap or none, got {sandbox!r}. Remedy: unset it or choose one")
 if set(str(root)) & set("[]*?"):  # nbgrader takes them for a pattern, and finds nothing
     raise SystemExit(f"nbgrader cannot work in a folder with one of []*? in its path: {root}. Remedy: rename it")
 
@@ -75,7 +78,7 @@ else:
     # The kind of language, as is nbgrader's default, and what the learner and the instructor are told.
     c.ClearMetadataPreprocessor.preserve_nb_metadata_mask = {("language_info", "name"), ("hero", "notes")}
     c.SalvagingExporter.optimistic_validation = True  # once, after the last step
-    c.HeroExecute.sandbox = os.environ.get("HERO_SANDBOX", "bubblewrap")  # or none
+    c.HeroExecute.sandbox = sandbox
     c.HeroExecute.cell_seconds = 60  # wall time of one own cell, or of one exercise in all its checks
     c.HeroExecute.total_seconds = 300  # wall time of all own cells together
     c.HeroExecute.memory_megabytes = 4096  # address space of each process

@@ -57,6 +57,7 @@ def spoil(root: Path, how: str) -> None:
     ("how", "before", "more", "said"),
     [
         ("", "", {"HERO_LANG": "fr"}, "HERO_LANG: expected zh or en, got 'fr'"),
+        ("", "", {"HERO_SANDBOX": "docker"}, "HERO_SANDBOX: expected bubblewrap or none, got 'docker'"),
         ("", WITHOUT, {}, "run the nbgrader of the environment in which the course is installed"),
         ("c.HeroExecute.cell_seconds = (", "", {}, "course_config.py: SyntaxError"),
         ("c.HeroExecute.cell_seconds = sixty", "", {}, "NameError: name 'sixty' is not defined"),

@@ -1,4 +1,4 @@
-"""What one submission may use; set in ``nbgrader_config.py``."""
+"""What one submission may use; set in ``course_config.py``."""
 
 from __future__ import annotations
 
