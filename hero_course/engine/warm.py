@@ -16,6 +16,7 @@ from typing import Any
 
 from hero_course.engine import sandbox
 from hero_course.engine.limits import Limits
+from hero_course.engine.processors import claim
 
 __all__ = ["Stage", "WarmParent", "WarmParentGoneError"]
 
@@ -72,7 +73,8 @@ class WarmParent:
 
     def __init__(self, role: str, stage: Stage, limits: Limits, sandboxed: bool, absent: Sequence[str]) -> None:
         inside = sandboxed and role == "worker"
-        self._lock = threading.Lock()
+        self._role, self._lock = role, threading.Lock()
+        self._claims: dict[int, int] = {}  # for each child that has a processor, the file that claims it
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         config: dict[str, Any] = {
             "control": theirs.fileno(), "role": role, "sandbox": sandboxed, "limits": limits.as_dict(),
@@ -119,13 +121,19 @@ class WarmParent:
             WarmParentGoneError: if there is no parent for it.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        processor, file = (claim() if self._role == "worker" else None) or (-1, -1)
         try:
             with self._lock:
                 self.wait_until_ready()
-                socket.send_fds(self._control, [b"fork"], [theirs.fileno()])
-                return ours, int(self._control.recv(64))
+                socket.send_fds(self._control, [f"fork {processor}".encode()], [theirs.fileno()])
+                pid = int(self._control.recv(64))
+                self._release(pid)
+                self._claims[pid] = file
+                return ours, pid
         except (OSError, ValueError) as error:
             ours.close()
+            if file >= 0:
+                os.close(file)
             raise WarmParentGoneError(str(error)) from error
         finally:
             theirs.close()
@@ -138,10 +146,19 @@ class WarmParent:
                 return int(self._control.recv(64))
         except (OSError, ValueError) as error:
             raise WarmParentGoneError(str(error)) from error
+        finally:
+            self._release(pid)
+
+    def _release(self, pid: int) -> None:
+        file = self._claims.pop(pid, -1)
+        if file >= 0:
+            os.close(file)
 
     def close(self) -> None:
         """End the process and all its children."""
         self._control.close()
+        for pid in list(self._claims):
+            self._release(pid)
         try:
             self._process.wait(10)
         except subprocess.TimeoutExpired:
