@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -171,6 +172,9 @@ def _environment(code: str, inside: bool) -> dict[str, str]:
     """One thread, no byte code, and nothing of the driver's own environment but its path."""
     home = sandbox.HOME if inside else tempfile.gettempdir()
     cache = sandbox.CACHE if inside else os.path.join(tempfile.gettempdir(), "hero-cache")
+    if not inside:  # where it is missing, IPython leaves a folder behind at each start
+        with contextlib.suppress(OSError):
+            os.makedirs(cache, mode=0o700, exist_ok=True)
     one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
     return {
         **one, "PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "HOME": home, "PYTHONPATH": code,
