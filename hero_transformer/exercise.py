@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from torch.overrides import TorchFunctionMode, resolve_name
 
 from hero_transformer.arguments import checked_by
-from hero_transformer.barred import BARRED
+from hero_transformer.barred import BARRED, Barred, raised
 
 __all__ = [
     "BarredAnswer", "NotWrittenError", "Replaced", "answer_to", "barred_answers", "describe_missing", "replaced_by",
@@ -62,14 +62,14 @@ class BarredAnswer(RuntimeError):
 class _Bar(TorchFunctionMode):
     """Refuses a few torch functions, however the caller came by them."""
 
-    def __init__(self, barred: tuple[Callable, ...]) -> None:
+    def __init__(self, barred: Barred) -> None:
         super().__init__()
         self._barred = barred
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         if func in self._barred:
-            name = resolve_name(func) or f"{func.__module__}.{func.__qualname__}"  # autograd.grad has no entry
-            raise BarredAnswer(_refusal(name))
+            name = resolve_name(func) or f"{func.__module__}.{func.__name__}"  # autograd.grad has no entry
+            raise _barred_name(name)
         return func(*args, **(kwargs or {}))
 
 
@@ -186,6 +186,10 @@ def _under_check(target: str) -> Iterator[None]:
         _checked.pop()
 
 
+def _barred_name(name: str) -> BarredAnswer:
+    return BarredAnswer(_refusal(name))
+
+
 def _refusal(name: str) -> str:
     return f"这里不许用 {name}：它就是答案 | {name} is the answer itself; write it out"
 
@@ -198,11 +202,12 @@ def barred_answers(place: Replaced) -> Iterator[None]:
     the exercise to its return.
     """
     current = vars(place.owner)[place.name]
-    barred = BARRED.get(place.target, ())
+    barred = BARRED.get(place.target)
 
     @functools.wraps(current)
     def guarded(*args: Any, **kwargs: Any) -> Any:
-        with _Bar(barred) if barred else nullcontext(), _under_check(place.target):
+        bar = raised(lambda: _Bar(barred), barred, _barred_name) if barred else nullcontext()
+        with bar, _under_check(place.target):
             return current(*args, **kwargs)
 
     with _set({home: {place.name: guarded} for home in _homes(place.owner, place.name, current)}):

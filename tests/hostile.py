@@ -290,7 +290,8 @@ seen = {str(one)[:40] for one in texts_in_memory() if wanted(one)}
 files = []
 for place in ("COURSE", "/work", "/root", "/home", "/proc", "/tmp", "/hero"):
     for folder, _, names in os.walk(place):
-        files += [name for name in names if name.endswith((".ipynb", ".db"))]
+        if not folder.startswith((sys.prefix, sys.base_prefix)):
+            files += [name for name in names if name.endswith((".ipynb", ".db"))]
 print("SEEN", sorted(seen), "FILES", sorted(set(files)), "PROCESSES", [n for n in os.listdir("/proc") if n.isdigit()])
 print("NETWORK", [name for _, name in socket.if_nameindex() if name != "lo"])
 """

@@ -15,6 +15,7 @@ from hero_course.engine.limits import Limits
 from hero_course.engine.pair import NotGradedError, WarmPair
 from hero_course.engine.plan import examination_of
 from hero_course.engine.pool import Pool, warm_up
+from hero_transformer.barred import BARRED
 
 CHAPTER = "05_decoder_block"
 SETUP = """
@@ -251,3 +252,19 @@ def test_a_warm_pair_whose_parent_died_is_replaced(course: Path) -> None:
         assert warm_up(assignment) is not pair
     finally:
         pool.close()
+
+
+def test_a_stand_in_is_no_answer_where_torch_has_none(course: Path) -> None:
+    """An exercise for which no function of torch's is barred is checked under its own name all the same."""
+    assert "model.FeedForward.forward" not in BARRED
+    setup = SETUP.replace("TransformerBlock, gelu", "FeedForward, TransformerBlock, gelu")
+    check = "config = Config(9, 6, 4, 2, 1, 8)\nwith checks('k', FeedForward.forward, known={}) as c:\n    c.shape('a', FeedForward(config)(torch.ones(1, 2, 4)), (1, 2, 4))"
+    examination = Examination({"setup": setup}, {"mine": "model.FeedForward.forward"}, (), {"k": check}, {"k": "mine"})
+    found = WarmPair(Assignment.of(course / "source" / "zh" / CHAPTER, examination, Limits(), False, ()))
+    try:
+        for body, refused in {"doubles.FeedForward(Config(9, 6, 4, 2, 1, 8))(hidden)": True, "hidden + 1": False}.items():
+            own = f"@replaces(FeedForward)\ndef forward(self, hidden):\n    return {body}"
+            said = errors(found.grade(Job((Step(0, None, setup), Step(1, None, own), Step(2, "k", ""))))[2])
+            assert ["is the answer itself" in one for one in said] == [True] * refused
+    finally:
+        found.close()

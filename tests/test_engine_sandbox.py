@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -18,6 +19,7 @@ from hero_course.engine.examination import Job, Step
 from hero_course.engine.limits import Limits
 from hero_course.engine.pair import NotGradedError, WarmPair
 from hero_course.engine.plan import examination_of
+from hero_course.engine.processors import claim
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTER = "05_decoder_block"
@@ -109,3 +111,71 @@ def test_nobody_is_graded_in_a_sandbox_that_leaks(course: Path) -> None:
             pair.grade(Job((Step(0, None, "1 + 1"),)))
     finally:
         pair.close()
+
+
+SOCKETS = """
+import errno, json, socket, sys
+if sys.argv[1:] == ["filtered"]:
+    from hero_course.engine.syscalls import filter_system_calls
+    filter_system_calls()
+made = []
+for family in range(1, 64):
+    for protocol in range(24 if family == 16 else 1):
+        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
+            try:
+                socket.socket(family, kind, protocol).close()
+                made.append((family, protocol))
+            except OSError:
+                pass
+print(json.dumps(sorted(set(made))))
+"""
+
+
+def _sockets(*words: str) -> set[tuple[int, int]]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", SOCKETS, *words]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return {tuple(one) for one in json.loads(done.stdout)}
+
+
+def test_only_sockets_that_a_network_namespace_holds_can_be_made() -> None:
+    held = {(socket.AF_UNIX, 0), (socket.AF_INET, 0), (socket.AF_INET6, 0), (socket.AF_NETLINK, 0)}
+    free, filtered = _sockets(), _sockets("filtered")
+    assert (socket.AF_NETLINK, 15) in free - filtered, "the kernel makes others where there is no filter"
+    assert filtered == free & held
+
+
+def test_no_two_workers_have_one_processor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    claims = [claim() for _ in os.sched_getaffinity(0)]
+    assert {one[0] for one in claims if one} == os.sched_getaffinity(0)
+    assert claim() is None
+    os.close(claims[0][1])
+    again = claim()
+    assert again is not None
+    assert again[0] == claims[0][0]
+    for _, file in (again, *claims[1:]):
+        os.close(file)
+
+
+@needs_bubblewrap
+def test_a_worker_stays_on_one_processor_with_all_that_it_starts(
+    course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # where nobody else has claimed one
+    cell = """
+import os, subprocess, sys
+def processors(then):
+    code = f"import os; {then}; print(os.sched_getaffinity(0))"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+print(len(os.sched_getaffinity(0)), processors("pass").stdout == f"{os.sched_getaffinity(0)}\\n")
+print(processors("os.sched_setaffinity(0, range(1024))").stderr.splitlines()[-1])
+"""
+    source = course / "source" / "zh" / CHAPTER
+    examination = examination_of(nbformat.read(source / f"{CHAPTER}.ipynb", as_version=4))
+    pair = WarmPair(Assignment.of(source, examination, Limits(), True, ()))
+    try:
+        (output,) = pair.grade(Job((Step(0, None, cell),)))[0]
+    finally:
+        pair.close()
+    assert output["text"] == "1 True\nPermissionError: [Errno 1] Operation not permitted\n"
