@@ -95,6 +95,6 @@ def test_a_stub_is_of_its_own_cell_alone() -> None:
         new_code_cell(region, metadata={"nbgrader": {**marks, "grade_id": "a"}, "hero": {"stub": "raise A"}}),
         new_code_cell(region, metadata={"nbgrader": {**marks, "grade_id": "b"}}),
     ]
-    whole = new_notebook(cells=cells, metadata={"kernelspec": {"language": "python", "name": "python3"}})
+    whole = new_notebook(cells=cells, metadata={"kernelspec": {"display_name": "P", "language": "python", "name": "python3"}})
     released, _ = ClearSolutionsByCell().preprocess(whole, {})
     assert [cell.source for cell in released.cells] == ["raise A", "# YOUR CODE HERE\nraise NotImplementedError()"]
