@@ -18,7 +18,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from hero_course.edition import require_edition
 from hero_course.engine.handed_in import learners_own, plain_files, read_plain
-from hero_course.engine.timestamp import existing_timestamp
+from hero_course.engine.timestamp import existing_timestamp, submitted_timestamp
 from hero_course.errors import CourseError
 
 __all__ = ["HeroAssignment", "HeroAutograde", "HeroFeedback", "use_everywhere"]
@@ -111,6 +111,8 @@ def use_everywhere(engine: bool) -> None:
         engine: whether submissions are read by the engine; if not, Autograde stays nbgrader's own.
     """
     CourseDirectory.get_existing_timestamp = existing_timestamp
+    if "nbgrader.apps.api" in sys.modules:
+        sys.modules["nbgrader.apps.api"].NbGraderAPI.get_submitted_timestamp = submitted_timestamp
     ours = {
         "GenerateAssignment": HeroAssignment,
         "GenerateFeedback": HeroFeedback,
