@@ -18,7 +18,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from hero_course.edition import require_edition
 from hero_course.engine.handed_in import learners_own, plain_files, read_plain
-from hero_course.engine.timestamp import existing_timestamp
+from hero_course.engine.timestamp import existing_timestamp, submitted_timestamp
 from hero_course.errors import CourseError
 
 __all__ = ["HeroAssignment", "HeroAutograde", "HeroFeedback", "use_everywhere"]
@@ -27,15 +27,14 @@ _COMMANDS = [f"nbgrader.apps.{one}" for one in ("api", "autogradeapp", "generate
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 
-class _Converter(BaseConverter):
-    """What the converters have in common: which folders they work on, and which files they take from there."""
+class _Folders(BaseConverter):
+    """What all the converters have in common: which folders they work on."""
 
     def init_notebooks(self) -> None:
         """Find the folders, whatever characters the course's own path has."""
         course = self.coursedir
         place = course.format_path(self._input_directory, course.student_id, course.assignment_id)
-        inside = os.path.relpath(place, course.root)
-        folders = glob.glob(os.path.join(glob.escape(course.root), inside))
+        folders = glob.glob(glob.escape(course.root) + place.removeprefix(course.root))
         folders = folders or [place] * os.path.isdir(place)  # a learner's name may have brackets
         notebooks = {folder: os.path.join(folder, f"{course.assignment_id}.ipynb") for folder in folders}
         self.assignments = {folder: [path] for folder, path in notebooks.items() if self.takes(path)}
@@ -46,7 +45,11 @@ class _Converter(BaseConverter):
 
     def takes(self, notebook: str) -> bool:
         """Whether there is something to convert, by the place of the notebook in a folder."""
-        raise NotImplementedError
+        return os.path.isfile(notebook)
+
+
+class _Converter(_Folders):
+    """And of those that work on what was handed in: which files they take from there."""
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         """Copy files beside the notebook."""
@@ -78,10 +81,6 @@ class HeroAutograde(Autograde, _Submissions):
 
 
 class _Results(_Converter):
-    def takes(self, notebook: str) -> bool:
-        """Where grading failed there is no notebook, and no feedback."""
-        return os.path.isfile(notebook)
-
     def files(self, folder: Path, assignment_id: str) -> list[Path]:
         """Pictures, which the text may show; a page needs nothing else."""
         return [path for path in plain_files(folder) if path.suffix.lower() in PICTURES]
@@ -91,7 +90,7 @@ class HeroFeedback(GenerateFeedback, _Results):
     """nbgrader's GenerateFeedback, which writes the page and leaves files as they are."""
 
 
-class HeroAssignment(GenerateAssignment):
+class HeroAssignment(GenerateAssignment, _Folders):
     """nbgrader's GenerateAssignment, which does not begin without the learner's edition of the package."""
 
     def start(self) -> None:
@@ -112,6 +111,8 @@ def use_everywhere(engine: bool) -> None:
         engine: whether submissions are read by the engine; if not, Autograde stays nbgrader's own.
     """
     CourseDirectory.get_existing_timestamp = existing_timestamp
+    if "nbgrader.apps.api" in sys.modules:
+        sys.modules["nbgrader.apps.api"].NbGraderAPI.get_submitted_timestamp = submitted_timestamp
     ours = {
         "GenerateAssignment": HeroAssignment,
         "GenerateFeedback": HeroFeedback,

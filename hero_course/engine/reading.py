@@ -24,7 +24,7 @@ PICTURES = 16 << 20  # the most characters of all pictures in prose
 PICTURE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 _MARKERS = {("both", "<" * 7): "ours", ("ours", "=" * 7): "theirs", ("theirs", ">" * 7): "both"}
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_SIGN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{\[,]', re.DOTALL)
 
 
 class UnreadableError(Exception):
@@ -101,13 +101,18 @@ def _is_vast(text: str) -> bool:
     """Whether a JSON text holds so many values that Python's objects for them would take gigabytes.
 
     Signs are counted before anything is made of them: everywhere, which is quick, and only where that is too many,
-    outside of strings.
+    one by one outside of strings.
     """
-
-    def counts(one: str) -> bool:
-        return one.count("{") + one.count("[") > CONTAINERS or one.count(",") > VALUES
-
-    return counts(text) and counts(_STRING.sub("", text))
+    if text.count("{") + text.count("[") <= CONTAINERS and text.count(",") <= VALUES:
+        return False
+    containers = values = 0
+    for match in _SIGN.finditer(text):
+        sign = match[0]
+        containers += sign in "{["
+        values += sign == ","
+        if containers > CONTAINERS or values > VALUES:
+            return True
+    return False
 
 
 def _sides(text: str) -> list[str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import parse_utc
 
 from hero_course.engine.handed_in import printable, read_plain
 
-__all__ = ["existing_timestamp", "read_timestamp"]
+__all__ = ["existing_timestamp", "read_timestamp", "submitted_timestamp"]
 
 NAME = "timestamp.txt"
 _IGNORED = "timestamp.txt 里没有时间，当作没有这个文件 | timestamp.txt holds no time and was ignored"
@@ -34,3 +35,9 @@ def existing_timestamp(course: CourseDirectory, folder: str) -> datetime | None:
     if note:
         course.log.warning("%s: %s", printable(folder), note)
     return when
+
+
+def submitted_timestamp(api: Any, assignment_id: str, student_id: str) -> datetime | None:
+    """As the method of nbgrader's NbGraderAPI by which formgrader lists a class; it, too, opens whatever is there."""
+    course = api.coursedir
+    return read_timestamp(Path(course.format_path(course.submitted_directory, student_id, assignment_id)))[0]
