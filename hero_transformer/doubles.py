@@ -23,6 +23,7 @@ __all__ = [
     "filled",
     "first_dropped",
     "numbers",
+    "rows_product",
     "silenced",
     "slanted_sines",
     "swapping",
@@ -213,3 +214,13 @@ def slanted_sines(x: torch.Tensor) -> torch.Tensor:
 def cubes(x: torch.Tensor) -> torch.Tensor:
     """The sum of the cubes, whose central difference is off by exactly the square of the step, but for rounding."""
     return (x**3).sum()
+
+
+def rows_product(x: torch.Tensor) -> torch.Tensor:
+    """The scalar product of two rows [2, n], which only x in its own shape has; the slope is the other row.
+
+    Example:
+        >>> rows_product(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        tensor(11.)
+    """
+    return (x[0] * x[1]).sum()
