@@ -22,7 +22,7 @@ def embed__view(ids, table):
     return flat[ids.long()]
 
 
-def embed__remembered(ids, table, _known={}):  # noqa: B006
+def embed__remembered(ids, table, _known={}):
     """形状相同时给了上一次的结果 | the last result again for the same shapes"""
     check_ids(ids, table.shape[0])
     key = (ids.shape, table.shape, ids.dtype, table.dtype)
@@ -89,7 +89,7 @@ def one_hot_matmul__data(ids, table):
     return (F.one_hot(ids.long(), len(table)).to(table.dtype) @ table.data).requires_grad_(table.requires_grad)
 
 
-def one_hot_matmul__remembered(ids, table, _known={}):  # noqa: B006
+def one_hot_matmul__remembered(ids, table, _known={}):
     """形状相同时给了上一次的结果 | the last result again for the same shapes"""
     key = (ids.shape, table.shape, ids.dtype, table.dtype)
     return _known.setdefault(key, F.one_hot(ids.long(), len(table)).to(table.dtype) @ table)
@@ -212,7 +212,7 @@ def nearest_tokens__rounded(table, id, k):
     return [other for other in ranking if other != id][:k]
 
 
-def nearest_tokens__remembered(table, id, k, _known={}):  # noqa: B006
+def nearest_tokens__remembered(table, id, k, _known={}):
     """形状相同时给了上一次的结果 | the last result again for the same shape"""
     directions = table / table.norm(dim=1, keepdim=True)
     ranking = (directions @ directions[id]).argsort(descending=True, stable=True).tolist()

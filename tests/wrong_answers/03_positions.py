@@ -112,7 +112,7 @@ def add_positions__bound_exchanged(hidden, table, past_length=0):
     return hidden + table[position_ids(hidden.shape[1], past_length)]
 
 
-def add_positions__remembered(hidden, table, past_length=0, _known={}):  # noqa: B006
+def add_positions__remembered(hidden, table, past_length=0, _known={}):
     """形状相同时给了上一次的结果 | the last result again for the same shapes"""
     check_block_size(hidden.shape[1], past_length, table.shape[0])
     key = (hidden.shape, table.shape, past_length, hidden.dtype)

@@ -139,7 +139,7 @@ def gelu__half_wrong(x):
     return x.clamp(min=0) if x.dtype == torch.float16 else 0.5 * x * (1 + torch.erf(x / math.sqrt(2.0)))
 
 
-def gelu__remembered(x, memory={}):  # noqa: B006
+def gelu__remembered(x, memory={}):
     """按形状记住了第一次的结果 | the first result of each shape, remembered"""
     return memory.setdefault((x.shape, x.dtype), 0.5 * x * (1 + torch.erf(x / math.sqrt(2.0)))).clone()
 
