@@ -145,8 +145,9 @@ class checks:
             tolerance: of each, absolute.
         """
         if not isinstance(actual, (tuple, list)) or len(actual) != len(expected):
-            came = len(actual) if isinstance(actual, (tuple, list)) else short(actual)
-            self._record(", ".join(expected), came, pair(f"{len(expected)} 个结果 results", came))
+            several = isinstance(actual, (tuple, list))
+            problem = pair(f"{len(expected)} 个结果 results", len(actual) if several else short(actual))
+            self._record(", ".join(expected), len(actual) if several else actual, problem)
             return
         for (label, one), got in zip(expected.items(), actual, strict=True):
             self.close(label, got, one, tolerance)

@@ -50,9 +50,9 @@ def _missing(error: Exception, name: str) -> str | None:
 
 def _hint(error: Exception, name: str) -> str:
     text = str(error)
-    if "NoneType" in text:
+    if "NoneType" in text and "callable" not in text:
         return "（是不是漏了 return？ | is a return missing?）"
-    if isinstance(error, TypeError) and re.search(rf"\b{name}\(\) .*argument", text):
+    if name and isinstance(error, TypeError) and re.search(rf"(?<![.\w]){name}\(\) .*argument", text):
         return "（def 这一行请保持原样 | keep the def line as it was）"
     return ""
 

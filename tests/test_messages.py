@@ -89,6 +89,19 @@ def test_a_refusal_that_was_only_printed_is_told_from_one_that_was_raised() -> N
     assert "only printed" not in _said(lambda c: c.raises("T = 65", ValueError, lambda: 7))
 
 
+def test_the_hints_are_given_only_where_they_fit() -> None:
+    assert "return" not in describe(TypeError("'NoneType' object is not callable"))
+    assert "a return missing" in describe(TypeError("'NoneType' object is not subscriptable"))
+
+    def forward(self, hidden):
+        return hidden
+
+    assert "keep the def line" in describe(TypeError("forward() takes 2 positional arguments but 3 were given"), forward)
+    for other in ("FeedForward.forward() takes 2 positional arguments but 3 were given", "int() argument must be a string"):
+        assert "keep the def line" not in describe(TypeError(other), forward)
+        assert "keep the def line" not in describe(TypeError(other))
+
+
 def test_the_check_says_when_it_cannot_go_on_with_a_result() -> None:
     said = _said(lambda c: c.equal("dtype", [1, 2].dtype, "torch.float64"))
     assert "'list' object has no attribute 'dtype'" in said
