@@ -9,12 +9,11 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .PHONY: demo test build lab bench clean
 # the sample class is the project's own: it may be graded where bubblewrap is missing
 demo: export HERO_SANDBOX ?= $(if $(shell command -v bwrap),bubblewrap,none)
-demo: .venv/ready  ## build and release the chapter, grade a sample class, print scores and misconceptions
+demo: .venv/ready  ## build the chapter, grade a sample class in demo/, print scores and misconceptions
 	$(BIN)/hero build $(CHAPTER)
-	$(BIN)/nbgrader generate_assignment $(CHAPTER) --force --log-level=ERROR
 	$(BIN)/hero new-class $(CHAPTER)
-	$(BIN)/hero grade $(CHAPTER) --force
-	$(BIN)/hero report $(CHAPTER)
+	cd demo && hero grade $(CHAPTER) --force
+	cd demo && hero report $(CHAPTER)
 
 build: .venv/ready ## every notebook, from the chapters and the package
 	$(BIN)/hero build
@@ -25,11 +24,10 @@ test: .venv/ready  ## every check of the project
 	cd chapters && OMP_NUM_THREADS=1 ../$(BIN)/python -m pytest --nbval --nbval-cell-timeout=120 \
 	  --override-ini addopts= --override-ini testpaths= -q -p no:cacheprovider .
 
-lab: .venv/ready   ## JupyterLab on a packed chapter, as a learner gets it
-	$(BIN)/hero build $(CHAPTER)
-	$(BIN)/hero pack $(CHAPTER)
-	cd packs && $(CURDIR)/$(BIN)/python -m zipfile -e $(CHAPTER)-$(HERO_LANG).zip .
-	cd packs/$(CHAPTER) && $(CURDIR)/$(BIN)/jupyter lab $(CHAPTER).ipynb
+lab: .venv/ready   ## JupyterLab on a chapter as a learner gets it, in work/; what you wrote there stays
+	$(BIN)/hero work $(CHAPTER) > /dev/null 2>&1 || $(BIN)/hero build $(CHAPTER)
+	notebook="$$($(BIN)/hero work $(CHAPTER))" && echo "$$notebook" && cd "$$(dirname "$$notebook")" && \
+	  jupyter lab "$$(basename "$$notebook")"
 
 bench: .venv/ready ## grading against stock nbgrader and the floor; our tokenizer against tokenizers
 	$(BIN)/python benchmarks/grade_speed.py --chapter $(CHAPTER) --learners 10
@@ -41,5 +39,6 @@ bench: .venv/ready ## grading against stock nbgrader and the floor; our tokenize
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	touch $@
 
-clean:             ## what the demo made; the environment stays
-	rm -rf submitted/sample-* autograded/sample-* feedback/sample-* report packs gradebook.db*
+clean:             ## the demo's course and caches; gradebooks, packs, reports and work/ stay
+	if [ -f demo/.sample ]; then rm -rf demo; fi
+	rm -rf .pytest_cache .ruff_cache .hypothesis

@@ -1,87 +1,19 @@
-"""The course, for nbgrader's own commands and extensions, run from this folder.
+"""What nbgrader reads first; the course's settings are in ``course_config.py``, beside it. Leave this file as it is.
 
-HERO_LANG (zh or en; default zh) chooses the language of source/ and release/. Both languages share one
-gradebook: their cells have the same ids and the same code, so a class may mix them.
+Where a configuration file fails, nbgrader notes it in its log and goes on without any: learners' code would then run
+beside the checks, outside of the sandbox, into the real gradebook. Only SystemExit stops it, so here every failure of
+the settings, a misspelt line among them, becomes one.
 """
 
-import os
-import sys
 from pathlib import Path
 
-import nbgrader
-from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
-from nbgrader.converters import Autograde, GenerateAssignment
-from nbgrader.preprocessors import CheckCellMetadata, ClearSolutions, Execute, GetGrades, OverwriteCells
-
-import hero_course
-from hero_course.engine.execute import HeroExecute
-from hero_course.engine.restore import RestoreCells
-from hero_course.engine.salvage import SalvagingExporter
-from hero_course.plugins import ClearSolutionsByCell, FeedbackStyle, HideHiddenChecks, RequireEdition
-
-c = get_config()  # noqa: F821  (given by traitlets)
-
-root = Path(__file__).resolve().parent
-lang = os.environ.get("HERO_LANG", "zh")
-if lang not in ("zh", "en"):
-    raise ValueError(f"HERO_LANG: expected zh or en, got {lang!r}; unset it or choose one")
-
-# nbgrader runs the command alembic, so the environment's own folder must be on the path; and kernels must
-# import the edition of the package beside the notebook, which PYTHONPATH would come before.
-scripts = str(Path(sys.executable).parent)
-if scripts not in os.environ["PATH"].split(os.pathsep):
-    os.environ["PATH"] = scripts + os.pathsep + os.environ["PATH"]
-os.environ.pop("PYTHONPATH", None)
-
-c.CourseDirectory.root = str(root)
-c.CourseDirectory.course_id = "hero_transformer"
-c.CourseDirectory.source_directory = f"source/{lang}"
-c.CourseDirectory.release_directory = f"release/{lang}"
-# One writer at a time; a second one waits for it instead of failing. HERO_DB may name a PostgreSQL database.
-c.CourseDirectory.db_url = os.environ.get("HERO_DB", f"sqlite:///{root / 'gradebook.db'}?timeout=60")
-
-# Release: each cell's own stub, and never without the learner's edition of the package.
-stock = GenerateAssignment().preprocessors
-c.GenerateAssignment.preprocessors = [RequireEdition] + [
-    ClearSolutionsByCell if one is ClearSolutions else one for one in stock
-]
-
-# Grade: a warning on stderr costs nothing; only a check's failure does.
-c.IgnorePattern.enabled = True
-c.IgnorePattern.pattern = r"(?s).*"
-
-if os.environ.get("HERO_ENGINE") == "stock":  # nbgrader's own way, to compare with: learners' code beside the checks
-    c.Execute.timeout = 60
-    c.Execute.shutdown_kernel = "immediate"
-    c.Execute.extra_arguments = ["--IPKernelApp.log_level=40"]
-else:
-    # Learners' code in a sandboxed process, checks in another; see docs/grading.md.
-    c.Autograde.exporter_class = SalvagingExporter
-    c.Autograde.pre_convert_hook = "hero_course.engine.salvage.offer_notebook"
-    # What RestoreCells leaves is the instructor's but for the answers, so nothing else is left to clear or to check.
-    c.Autograde.sanitize_preprocessors = [RestoreCells, OverwriteCells]
-    c.Autograde.autograde_preprocessors = [
-        HeroExecute if one is Execute else one
-        for one in Autograde().autograde_preprocessors
-        if one is not CheckCellMetadata
-    ]
-    c.SalvagingExporter.optimistic_validation = True  # once, after the last step
-    c.HeroExecute.sandbox = os.environ.get("HERO_SANDBOX", "bubblewrap")  # or none
-    c.HeroExecute.cell_seconds = 60  # wall time of one cell, or of one check
-    c.HeroExecute.total_seconds = 300  # wall time of one notebook
-    c.HeroExecute.memory_megabytes = 4096  # address space of each process
-    c.HeroExecute.processes = 64
-    c.HeroExecute.file_megabytes = 64
-    c.HeroExecute.disk_megabytes = 64
-    c.HeroExecute.output_kilobytes = 1024  # of one cell
-    c.HeroExecute.answer_megabytes = 16  # of one returned value
-    c.HeroExecute.examples = "needed"  # untouched worked examples run where the learner's own code needs one; or all
-    c.HeroExecute.restarts = 32  # of a process that the learner's code ended
-
-# Feedback: no hidden check, and formulas that need no network.
-c.GenerateFeedback.preprocessors = [GetGrades, HideHiddenChecks, CSSHTMLHeaderPreprocessor, FeedbackStyle]
-c.HTMLExporter.extra_template_basedirs = [
-    str(Path(hero_course.__file__).parent / "templates"),
-    str(Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"),
-]
-c.HTMLExporter.filters = {"markdown2html": "hero_course.plugins.markdown2html"}
+settings = Path(__file__).with_name("course_config.py")
+try:
+    settings.read_bytes()  # load_subconfig passes over a file that is not there
+    load_subconfig(str(settings))  # noqa: F821  (given by traitlets)
+except ImportError as error:
+    raise SystemExit(
+        f"{settings}: {error}. Remedy: run the nbgrader of the environment in which the course is installed"
+    ) from None
+except Exception as error:
+    raise SystemExit(f"{settings}: {type(error).__name__}: {' '.join(str(error).split())}") from None

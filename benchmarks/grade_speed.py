@@ -38,6 +38,7 @@ import psutil
 
 from hero_course.chapter import read_chapter
 from hero_course.compile import render
+from hero_course.course import CONFIGURATION
 from hero_course.edition import EDITION_FOLDER
 from hero_course.engine.execute import HeroAutograde, HeroExecute, run_with
 from hero_course.engine.pool import warm_up
@@ -155,7 +156,7 @@ class Bench:
         self.course, self.name = course, chapter
         for name in ("chapters", EDITION_FOLDER, "source", "release"):
             shutil.copytree(ROOT / name, course / name)
-        for name in ("nbgrader_config.py", "environment.yml"):
+        for name in (*CONFIGURATION, "environment.yml"):
             shutil.copy(ROOT / name, course)
         self.learners = [f"learner-{number:03}" for number in range(learners)]
         self._hand_in()

@@ -10,10 +10,12 @@ asks for more. Both sides get the same text, pieces and size of vocabulary, trai
 turn, several times, in one process; a time is the median. ``tokenizers`` is held to one thread.
 
 - ``train``: a vocabulary from the text;
-- ``encode``: the text, line by line, with one vocabulary for both, the ids compared; ours through ``encode_stream``.
+- ``stream``: the text, line by line, with one vocabulary for both, the ids compared; ours through ``encode_stream``;
+- ``encode``: the whole text in one call;
+- ``unbroken``: one word, the book's letters with nothing between (``--letters``), where no cut makes the work smaller.
 
-The last columns say how many times longer ours takes, and how each time grew from the size before; a text that is
-twice as long should take at most twice as long.
+The columns say how many times longer ours takes, and how each time grew from the size before; a text that is twice as
+long should take at most twice as long.
 """
 
 from __future__ import annotations
@@ -41,21 +43,29 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 200_000, 400_000], help="bytes of text")
+    parser.add_argument("--letters", type=int, nargs="+", default=[4000, 16_000, 64_000], help="length of a word")
     parser.add_argument("--vocab", type=int, default=2000, help="V, the 256 bytes included")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each; the median counts")
     options = parser.parse_args()
     texts = [book(size) for size in options.sizes]
+    words = ["".join(filter(str.isalpha, book(8 * length)))[:length] for length in options.letters]
+    bpe = BPETokenizer.train(texts[-1], options.vocab)
     print(f"V = {options.vocab}, median of {options.repeat}\n")
     head = ("ours s", "theirs s", "ratio", "ours grew", "theirs grew", "text grew")
-    print(f"{'':8}{'bytes':>10}" + "".join(f"{title:>12}" for title in head))
-    for name, sides in (("train", train_both), ("encode", encode_both)):
+    print(f"{'':9}{'bytes':>10}" + "".join(f"{title:>12}" for title in head))
+    for name, sides, inputs in (
+        ("train", lambda text: train_both(text, options.vocab), texts),
+        ("stream", lambda text: stream_both(text, bpe), texts),
+        ("encode", lambda text: encode_both(text, bpe), texts),
+        ("unbroken", lambda text: encode_both(text, bpe), words),
+    ):
         before = None
-        for text in texts:
-            ours, theirs = in_turn(*sides(text, options.vocab), repeat=options.repeat)
+        for text in inputs:
+            ours, theirs = in_turn(*sides(text), repeat=options.repeat)
             now = (ours, theirs, len(text.encode()))
             grew = [f"{new / old:.2f}x" for new, old in zip(now, before, strict=True)] if before else ["–"] * 3
             columns = [f"{ours:.3f}", f"{theirs:.3f}", f"{ours / theirs:.1f}x", *grew]
-            print(f"{name:8}{now[2]:10,}" + "".join(f"{column:>12}" for column in columns))
+            print(f"{name:9}{now[2]:10,}" + "".join(f"{column:>12}" for column in columns))
             before = now
 
 
@@ -89,18 +99,28 @@ def train_both(text: str, vocab_size: int) -> tuple[Callable[[], object], Callab
     return lambda: BPETokenizer.train(lines, vocab_size), theirs
 
 
-def encode_both(text: str, vocab_size: int) -> tuple[Callable[[], object], Callable[[], object]]:
-    """Encoding as two functions without arguments, with the same vocabulary, after a look at whether they agree."""
-    lines = text.splitlines(keepends=True)
-    bpe = BPETokenizer.train(lines, vocab_size)
-    vocab = {spell(token): number for number, token in enumerate(bpe.tokens)}
-    merges = [(spell(bpe.tokens[left]), spell(bpe.tokens[right])) for left, right in bpe.merges]
-    their = library(models.BPE(vocab=vocab, merges=merges))
-    if list(bpe.encode_stream([text])) != their.encode(text).ids:
-        raise SystemExit("the ids differ: nothing to compare")
+def stream_both(text: str, bpe: BPETokenizer) -> tuple[Callable[[], object], Callable[[], object]]:
+    """Encoding line by line as two functions without arguments."""
+    lines, their = text.splitlines(keepends=True), same_vocabulary(bpe, text)
     return lambda: list(bpe.encode_stream(lines)), lambda: list(
         itertools.chain(*(their.encode(line).ids for line in lines))
     )
+
+
+def encode_both(text: str, bpe: BPETokenizer) -> tuple[Callable[[], object], Callable[[], object]]:
+    """Encoding the whole text in one call as two functions without arguments."""
+    their = same_vocabulary(bpe, text)
+    return lambda: bpe.encode(text), lambda: their.encode(text)
+
+
+def same_vocabulary(bpe: BPETokenizer, text: str) -> Tokenizer:
+    """The library's tokenizer with the vocabulary of ours, after a look at whether they agree on a text."""
+    vocab = {spell(token): number for number, token in enumerate(bpe.tokens)}
+    merges = [(spell(bpe.tokens[left]), spell(bpe.tokens[right])) for left, right in bpe.merges]
+    their = library(models.BPE(vocab=vocab, merges=merges))
+    if not list(bpe.encode_stream([text])) == bpe.encode(text) == their.encode(text).ids:
+        raise SystemExit("the ids differ: nothing to compare")
+    return their
 
 
 def library(model: models.BPE) -> Tokenizer:

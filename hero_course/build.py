@@ -21,7 +21,9 @@ from hero_course.course import chapter_named, read_chapters
 from hero_course.edition import EDITION_FOLDER, SHEET, edition_files
 from hero_course.execute import execute_notebook, share_outputs
 from hero_course.glossary import GLOSSARY, check_terms, read_glossary
+from hero_course.mistakes import fingerprints
 from hero_course.quantities import check_claims_shown, check_quantities
+from hero_course.readers import set_aside, sign
 from hero_course.rehearsal import CellRun, rehearse, without_examples
 from hero_course.release import release_notebooks
 from hero_course.rules import check_book, check_chapter
@@ -32,13 +34,19 @@ __all__ = ["build"]
 
 
 
-def build(root: Path, names: list[str] | None = None, say: Callable[[str], None] = print) -> list[str]:
+def build(
+    root: Path,
+    names: list[str] | None = None,
+    say: Callable[[str], None] = print,
+    warn: Callable[[str], None] = print,
+) -> list[str]:
     """Build chapters, all or those named.
 
     Args:
         root: the course's root.
         names: the folders' names; default all.
         say: told what is being done.
+        warn: told what somebody should know afterwards.
 
     Returns:
         The names of the chapters that were built.
@@ -67,6 +75,10 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
             say(f"{chapter.name}: executing the reader's edition")
             _stage_reader(root, stage, chapter)
         for chapter in wanted:
+            for lang in LANGUAGES:
+                kept = set_aside(root, stage / "chapters" / chapter.name / f"{lang}.ipynb")
+                if kept:
+                    warn(f"{chapter.name}/{lang}.ipynb had been edited by hand; a copy of it as it was: {kept}")
             _put_in_place(root, stage, chapter)
     return [chapter.name for chapter in wanted]
 
@@ -87,7 +99,7 @@ def _stage_chapter(
     _refuse_failures(chapter, rehearse(blind, folder, {"reference": {}})["reference"])
     runs = rehearse(without_examples(blind), folder, _answers(mistakes))
     _refuse_failures(chapter, runs["reference"])  # a check that leans on an example fails here
-    known = _fingerprints(chapter, mistakes, runs)
+    known = fingerprints(chapter, mistakes, runs)
     for lang in LANGUAGES:
         folder = stage / "source" / lang / chapter.name
         notebook = instructor_notebook(chapter, lang, solutions, known)
@@ -115,20 +127,6 @@ def _refuse_failures(chapter: Chapter, runs: Mapping[str, CellRun]) -> None:
         )
 
 
-def _fingerprints(
-    chapter: Chapter, mistakes: list[Variant], runs: Mapping[str, Mapping[str, CellRun]]
-) -> dict[str, Known]:
-    """For each check, what the known mistakes of its exercise leave on its labels, where they fail it."""
-    known: dict[str, Known] = {}
-    for cell in chapter.of_kind("check", "hidden"):
-        known[cell.key] = {
-            mistake.name: runs[mistake.id][cell.key].outcomes
-            for mistake in mistakes
-            if mistake.exercise == cell.exercise and not runs[mistake.id][cell.key].passed
-        }
-    return known
-
-
 def _visible(chapter: Chapter, known: Mapping[str, Known]) -> dict[str, Known]:
     return {cell.key: known[cell.key] for cell in chapter.of_kind("check")}
 
@@ -150,6 +148,7 @@ def _stage_reader(root: Path, stage: Path, chapter: Chapter) -> None:
     check_quantities(chapter, readers["zh"])
     check_claims_shown(chapter, readers["zh"])
     for lang, notebook in readers.items():
+        sign(notebook)
         (folder / f"{lang}.ipynb").write_text(render(notebook), encoding="utf-8")
 
 

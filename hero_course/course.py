@@ -11,7 +11,9 @@ from traitlets.config.loader import PyFileConfigLoader
 from hero_course.chapter import LANGUAGES, Chapter, read_chapter
 from hero_course.errors import CourseError
 
-__all__ = ["chapter_named", "find_root", "language", "nbgrader_config", "read_chapters"]
+__all__ = ["CONFIGURATION", "chapter_named", "find_root", "language", "nbgrader_config", "read_chapters"]
+
+CONFIGURATION = ("nbgrader_config.py", "course_config.py")
 
 
 def find_root(start: Path | None = None) -> Path:
@@ -35,7 +37,7 @@ def language(lang: str | None) -> str:
     """
     chosen = lang or os.environ.get("HERO_LANG") or "zh"
     if chosen not in LANGUAGES:
-        raise CourseError(f"language: expected one of {LANGUAGES}, got {chosen!r}")
+        raise CourseError(f"language: expected one of {LANGUAGES}, got {chosen!r}. Remedy: change HERO_LANG or --lang")
     return chosen
 
 
@@ -57,11 +59,17 @@ def chapter_named(chapters: list[Chapter], name: str) -> Chapter:
 
 
 def nbgrader_config(root: Path, lang: str) -> Config:
-    """What ``nbgrader_config.py`` says for one language."""
+    """What ``nbgrader_config.py`` and ``course_config.py`` say for one language.
+
+    Raises:
+        CourseError: if they fail.
+    """
     before = os.environ.get("HERO_LANG")
     os.environ["HERO_LANG"] = lang
     try:
         return PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    except SystemExit as error:
+        raise CourseError(str(error)) from None
     finally:
         if before is None:
             del os.environ["HERO_LANG"]

@@ -11,19 +11,24 @@ from typing import Any
 
 import nbformat
 from nbgrader.api import Gradebook, MissingEntry
-from sqlalchemy.engine import make_url
 
 from hero_course.chapter import Chapter
 from hero_course.course import nbgrader_config
 from hero_course.edition import EDITION_FOLDER
 from hero_course.errors import CourseError
+from hero_course.ready import require_gradebook, sqlite_file
+from hero_course.records import Record, Records
 from hero_course.solutions import find_solutions
 from hero_course.variants import read_misconceptions
-from hero_transformer.checks import NAMED
 
-__all__ = ["NOT_GRADED", "ClassResults", "Mistake", "Result", "english", "points_text", "read_results"]
+__all__ = [
+    "NAMED", "NOT_GRADED", "NOT_HANDED_IN", "ClassResults", "Mistake", "Result", "english", "points_text",
+    "read_results", "status_of",
+]  # fmt: skip
 
 NOT_GRADED = "not graded / 未批改"
+NOT_HANDED_IN = "did not hand in / 未提交"
+NAMED = "像是 looks like: "  # that of hero_transformer.checks, whose import would bring torch
 
 
 @dataclass(frozen=True, order=True)
@@ -36,16 +41,23 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Result:
-    """What one learner got: points by exercise, None if there is no result, and the mistakes that were named."""
+    """What one learner got: points by exercise, and the mistakes that were named.
+
+    Without a result ``points`` is None, and ``status`` says why. ``penalty`` is taken off for lateness. ``again`` has
+    the checks whose score somebody gave by hand for an earlier submission.
+    """
 
     learner: str
     points: Mapping[str, float] | None
     mistakes: tuple[Mistake, ...] = ()
+    penalty: float = 0.0
+    again: tuple[str, ...] = ()
+    status: str = ""
 
     @property
     def total(self) -> float | None:
-        """All points; None, never 0, without a result."""
-        return None if self.points is None else sum(self.points.values())
+        """All points less the penalty, as nbgrader exports it; None, never 0, without a result."""
+        return None if self.points is None else max(0.0, sum(self.points.values()) - self.penalty)
 
 
 @dataclass(frozen=True)
@@ -88,8 +100,9 @@ def read_results(root: Path, chapter: Chapter) -> ClassResults:
         CourseError: if the chapter was never graded, or was graded with other checks than it has now.
     """
     places = nbgrader_config(root, "zh").CourseDirectory
-    url = make_url(places.db_url)
-    if url.drivername.startswith("sqlite") and not Path(url.database or "").is_file():
+    require_gradebook(places.db_url, write=False)
+    file = sqlite_file(places.db_url)
+    if file is not None and not file.is_file():
         raise _never_graded(chapter)
     with Gradebook(places.db_url, places.course_id) as gradebook:
         try:
@@ -97,19 +110,40 @@ def read_results(root: Path, chapter: Chapter) -> ClassResults:
         except MissingEntry:
             raise _never_graded(chapter) from None
         maximum = _by_exercise(chapter, {c.name: c.max_score for n in assignment.notebooks for c in n.grade_cells})
-        scores = {one.student.id: _scores(one) for one in gradebook.assignment_submissions(chapter.name)}
-        learners = {student.id for student in gradebook.students} | set(scores)
+        learners = {student.id for student in gradebook.students}
+    records = Records(places.db_url, chapter.name).read()
     learners |= {path.parent.name for path in (root / "submitted").glob(f"*/{chapter.name}") if path.is_dir()}
     known = {(m.exercise, m.name) for m in read_misconceptions(chapter, find_solutions(root / EDITION_FOLDER))}
     results = []
     for learner in sorted(learners):
-        notebook = root / "autograded" / learner / chapter.name / f"{chapter.name}.ipynb"
-        points = scores.get(learner)
-        if points is None or not notebook.is_file():
-            results.append(Result(learner, None))
-        else:
-            results.append(Result(learner, _by_exercise(chapter, points), _mistakes(chapter, notebook, known)))
+        record = records.get(learner)
+        status = status_of(root, chapter.name, learner, record)
+        if record is None or status:
+            results.append(Result(learner, None, status=status))
+            continue
+        points = _by_exercise(chapter, {name: mark.score or 0.0 for name, mark in record.marks.items()})
+        named = _mistakes(chapter, _graded_notebook(root, chapter.name, learner), known)
+        results.append(Result(learner, points, named, record.penalty, tuple(record.again)))
     return ClassResults(chapter, maximum, tuple(results))
+
+
+def status_of(root: Path, name: str, learner: str, record: Record | None) -> str:
+    """Why a learner has no result in a chapter, or nothing if there is one.
+
+    Args:
+        root: the course's root.
+        name: the chapter's.
+        learner: whose.
+        record: what the gradebook holds, if anything.
+    """
+    if record is None and not (root / "submitted" / learner / name).is_dir():
+        return NOT_HANDED_IN
+    graded = record is not None and record.is_complete and _graded_notebook(root, name, learner).is_file()
+    return "" if graded else NOT_GRADED
+
+
+def _graded_notebook(root: Path, name: str, learner: str) -> Path:
+    return root / "autograded" / learner / name / f"{name}.ipynb"
 
 
 def points_text(points: float) -> str:
@@ -134,14 +168,6 @@ def english(name: str) -> str:
 
 def _never_graded(chapter: Chapter) -> CourseError:
     return CourseError(f"{chapter.name} is not in the gradebook. Remedy: run hero grade {chapter.name}")
-
-
-def _scores(submission: Any) -> dict[str, float] | None:
-    """A score for each check, or None if any has none."""
-    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-    if not grades or any(grade.auto_score is None and grade.manual_score is None for grade in grades):
-        return None
-    return {grade.name: grade.score for grade in grades}
 
 
 def _by_exercise(chapter: Chapter, points: Mapping[str, float]) -> dict[str, float]:

@@ -14,7 +14,7 @@ from hero_course.edition import EDITION_FOLDER, SHEET, require_edition
 from hero_course.errors import CourseError
 from hero_course.solutions import find_markers
 
-__all__ = ["pack", "release_folder", "write_whole"]
+__all__ = ["pack", "release_folder", "unpack", "write_whole"]
 
 ENVIRONMENT = "environment.yml"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest date that a zip can hold
@@ -39,6 +39,25 @@ def pack(root: Path, name: str, lang: str, to: Path | None = None) -> Path:
     path = (to or root / "packs") / f"{name}-{lang}.zip"
     write_whole(path, _zipped(name, files))
     return path
+
+
+def unpack(root: Path, name: str, lang: str) -> tuple[Path, bool]:
+    """Lay out ``work/<name>-<lang>/`` as a learner gets it; a file that is there already is never replaced.
+
+    Returns:
+        The notebook's path, and whether it is new.
+
+    Raises:
+        CourseError: as `pack`.
+    """
+    folder = root / "work" / f"{name}-{lang}"
+    notebook = folder / f"{name}.ipynb"
+    if os.path.lexists(notebook):
+        return notebook, False
+    for inner, content in _files(root, release_folder(root, name, lang)).items():
+        if not os.path.lexists(folder / inner):
+            write_whole(folder / inner, content)
+    return notebook, True
 
 
 def release_folder(root: Path, name: str, lang: str) -> Path:

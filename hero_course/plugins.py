@@ -1,23 +1,23 @@
-"""What the course adds to nbgrader, by nbgrader's own configuration: preprocessors, and formulas in feedback."""
+"""What the course adds to nbgrader, by nbgrader's own configuration: preprocessors of releases and of feedback."""
 
 from __future__ import annotations
 
 import re
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import nbformat
-from jinja2 import pass_context
-from latex2mathml.converter import convert
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, NbGraderPreprocessor
+from nbgrader.utils import is_grade, is_locked
+from traitlets import Bool, Integer, List
 
 from hero_course.edition import require_edition
+from hero_course.page import CUT
 from hero_course.solutions import HIDDEN_BEGIN, HIDDEN_END
 
-__all__ = ["ClearSolutionsByCell", "FeedbackStyle", "HideHiddenChecks", "RequireEdition", "markdown2html"]
+__all__ = ["BoundPage", "ClearSolutionsByCell", "FeedbackStyle", "HideHiddenChecks", "RequireEdition"]
 
 _STYLE = Path(__file__).parent / "templates" / "feedback" / "feedback.css"
 
@@ -37,25 +37,31 @@ class ClearSolutionsByCell(ClearSolutions):
     def preprocess_cell(self, cell: NotebookNode, resources: Any, cell_index: int) -> tuple[NotebookNode, Any]:
         """Put the cell's own stub in the place of its solution."""
         stub = cell.metadata.get("hero", {}).get("stub")
+        before = self.code_stub
         if stub:
-            self.code_stub = {**self.code_stub, "python": stub}
-        return super().preprocess_cell(cell, resources, cell_index)
+            self.code_stub = {**before, "python": stub}
+        try:
+            return super().preprocess_cell(cell, resources, cell_index)
+        finally:
+            self.code_stub = before  # a later cell may have none of its own
 
 
 class HideHiddenChecks(ClearHiddenTests):
     """Take hidden checks out of feedback: their source, and every trace of it in an output.
 
-    In the cell that held one, an error shows only its name and message. Elsewhere a line that repeats a line
-    of a hidden check is dropped.
+    Only what the instructor graded holds any: a learner may write about the markers. In the cell that held one, an
+    error shows only its name and message. Elsewhere a line that repeats a line of a hidden check is dropped.
     """
 
+    display_data_priority = List(config=True)  # nbconvert's setting for all its parts
     _kept = frozenset({"CheckFailed"})
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         """Clear the cells, then their outputs."""
-        hidden = {line.strip() for cell in nb.cells for line in _hidden_lines(cell)}
+        graded = [cell for cell in nb.cells if is_grade(cell)]
+        hidden = {line.strip() for cell in graded for line in _hidden_lines(cell)}
         hidden = {line for line in hidden if len(line) > 12}
-        holders = [cell for cell in nb.cells if HIDDEN_BEGIN in cell.source]
+        holders = [cell for cell in graded if HIDDEN_BEGIN in cell.source]
         nb, resources = super().preprocess(nb, resources)
         for cell in holders:
             for output in cell.get("outputs", []):
@@ -65,6 +71,10 @@ class HideHiddenChecks(ClearHiddenTests):
             if cell.cell_type == "code":
                 cell.outputs = [_scrub(output, hidden) for output in cell.outputs]
         return nb, resources
+
+    def preprocess_cell(self, cell: NotebookNode, resources: Any, cell_index: int) -> tuple[NotebookNode, Any]:
+        """Clear a cell that is graded; others are left alone."""
+        return super().preprocess_cell(cell, resources, cell_index) if is_grade(cell) else (cell, resources)
 
 
 def _hidden_lines(cell: NotebookNode) -> list[str]:
@@ -88,49 +98,33 @@ def _scrub(output: NotebookNode, hidden: set[str]) -> NotebookNode:
     return nbformat.from_dict(clean(output))
 
 
-# What a minus may follow and still be a sign: ( [ = , and no operand.
-_OPENING = r"<mo[^>]*>(?:&#x00028;|&#x0005B;|&#x0003D;|&#x0002C;)</mo>(?:</mrow>)?"
+class BoundPage(Preprocessor):
+    """Cut what a learner wrote where a page of it would be too long to make or to read; the file itself is whole."""
+
+    enabled = Bool(True).tag(config=True)
+    cell_characters = Integer(100_000, help="Of one cell.").tag(config=True)
+    cell_lines = Integer(3_000, help="Of one cell.").tag(config=True)
+    characters = Integer(2_000_000, help="Of all cells.").tag(config=True)
+    prose_characters = Integer(500_000, help="Of all cells of prose.").tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Cut cells; those that the instructor locked are short."""
+        room = {"markdown": self.prose_characters}
+        for cell in nb.cells:
+            left = room.setdefault(cell.cell_type, self.characters)
+            shown = "".join(cell.source[: min(left, self.cell_characters)].splitlines(keepends=True)[: self.cell_lines])
+            room[cell.cell_type] = left - len(shown)
+            if len(shown) < len(cell.source) and not is_locked(cell):
+                cell.source = f"{shown}\n{CUT}"
+        return nb, resources
 
 
-class FeedbackStyle(NbGraderPreprocessor):
+class FeedbackStyle(Preprocessor):
     """Add the course's style to a feedback page: wrapped messages, failures in red, a mathematical font."""
+
+    enabled = Bool(True).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         """Append the style sheet; stands after nbconvert's CSSHTMLHeaderPreprocessor."""
         resources["inlining"]["css"].append(_STYLE.read_text(encoding="utf-8"))
         return nb, resources
-
-
-class _MathML(IPythonRenderer):
-    """nbconvert's Markdown renderer, with formulas as MathML: browsers draw it without any script."""
-
-    def block_math(self, body: str) -> str:
-        return f"<div>{_mathml(body, 'block')}</div>"
-
-    def inline_math(self, body: str) -> str:
-        return _mathml(body, "inline")
-
-
-def _mathml(body: str, display: str) -> str:
-    """A formula as MathML, with the spacing that browsers miss: a minus after a bracket is a sign, erf is a name."""
-    try:
-        text = convert(body, display=display)
-    except Exception:  # a learner's formula that is none
-        return f"<code>{escape(body)}</code>"
-    text = re.sub(rf"({_OPENING})<mo>&#x02212;</mo>", r'\1<mo form="prefix">&#x02212;</mo>', text)
-    text = re.sub(r"<mo>([A-Za-z]{2,})</mo>", r'<mi>\1</mi>', text)
-    return text.replace("<mi>&#x003A6;</mi>", '<mi mathvariant="normal">&#x003A6;</mi>')
-
-
-@pass_context
-def markdown2html(context: Any, source: str) -> str:
-    r"""Markdown to HTML for nbconvert, with formulas rendered here and now.
-
-    Example:
-        >>> print(markdown2html({}, "若 $x$"))
-        <p>若 <math xmlns="http://www.w3.org/1998/Math/MathML" display="inline"><mrow><mi>x</mi></mrow></math></p>
-        <BLANKLINE>
-    """
-    cell = context.get("cell", {})
-    attachments = cell.get("attachments", {}) if hasattr(cell, "get") else {}
-    return MarkdownWithMath(renderer=_MathML(escape=False, attachments=attachments)).render(source)

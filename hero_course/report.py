@@ -8,7 +8,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from hero_course.figures import mistakes_figure, points_figure, scores_figure
-from hero_course.gradebook import NOT_GRADED, ClassResults, english, points_text
+from hero_course.gradebook import ClassResults, english, points_text
+from hero_course.names import shown
 from hero_course.pack import write_whole
 
 __all__ = ["alternatives", "render_report", "write_report"]
@@ -29,12 +30,12 @@ def render_report(results: ClassResults) -> str:
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["points"] = points_text
+    environment.filters |= {"points": points_text, "shown": shown}
     draw = {"scores": scores_figure, "points": points_figure, "mistakes": mistakes_figure}
     texts = alternatives(results)
     figures = {name: (base64.b64encode(draw[name](results)).decode(), text) for name, text in texts.items()}
     template = environment.get_template("report.html.j2")
-    return template.render(class_results=results, figures=figures, not_graded=NOT_GRADED)
+    return template.render(class_results=results, figures=figures)
 
 
 def alternatives(results: ClassResults) -> dict[str, str]:

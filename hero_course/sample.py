@@ -7,7 +7,8 @@ chapter's own, from ``misconceptions.py``.
 from __future__ import annotations
 
 import ast
-import re
+import hashlib
+import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,13 +19,17 @@ import nbformat
 
 from hero_course.chapter import LANGUAGES, Chapter
 from hero_course.compile import render, right_answer
+from hero_course.course import CONFIGURATION
 from hero_course.edition import EDITION_FOLDER
-from hero_course.pack import release_folder
+from hero_course.errors import CourseError
+from hero_course.pack import release_folder, write_whole
 from hero_course.solutions import find_solutions
 from hero_course.variants import Variant, read_misconceptions
 
-__all__ = ["Sample", "plan_class", "write_class"]
+__all__ = ["Sample", "plan_class", "sample_course", "write_class"]
 
+COURSE = "demo"
+_MARK = ".sample"  # beside a sample's notebook, with its digest; in a course that holds nothing else
 _SINGLE_MISTAKES = 6
 
 
@@ -72,23 +77,57 @@ def plan_class(root: Path, chapter: Chapter) -> list[Sample]:
     return [Sample(f"sample-{number:02}", *kind) for number, kind in enumerate(kinds, 1)]
 
 
+def sample_course(root: Path, chapter: Chapter) -> Path:
+    """A course in ``demo/`` with a gradebook of its own; marks that were given in the real one stay out of reach.
+
+    Args:
+        root: the real course's root, or that of a sample course, which is taken as it is.
+        chapter: the chapter to hand in there; the course gets copies of it.
+
+    Raises:
+        CourseError: if ``demo/`` is something else.
+    """
+    if (root / _MARK).is_file():
+        return root
+    demo = root / COURSE
+    if demo.exists() and not (demo / _MARK).is_file():
+        raise CourseError(f"{demo} is in the way: the sample class's course goes there. Remedy: move it away")
+    demo.mkdir(exist_ok=True)
+    write_whole(demo / _MARK, b"made by hero new-class, removed by make clean\n")
+    places = [f"{step}/{lang}/{chapter.name}" for step in ("source", "release") for lang in LANGUAGES]
+    for place in (f"chapters/{chapter.name}", *places, EDITION_FOLDER):
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.rmtree(demo / place, ignore_errors=True)
+        shutil.copytree(root / place, demo / place, ignore=ignore)
+    for name in CONFIGURATION:
+        shutil.copy(root / name, demo / name)
+    return demo
+
+
 def write_class(root: Path, chapter: Chapter) -> list[Sample]:
     """Write the sample class under ``submitted/``, in the place of an older one; see `plan_class`.
 
-    Only folders ``submitted/sample-NN/<chapter>`` are touched. Each takes its place whole.
+    Only folders ``submitted/sample-NN/<chapter>`` are touched, and of these only what was written here. Each takes
+    its place whole.
 
     Raises:
-        CourseError: if the chapter has no proper release in both languages.
+        CourseError: if the chapter has no proper release in both languages, or somebody else's work is in the way.
     """
     releases = {lang: release_folder(root, chapter.name, lang) / f"{chapter.name}.ipynb" for lang in LANGUAGES}
     samples = plan_class(root, chapter)
+    older = _older(root, chapter.name)
+    for place in (root / "submitted" / sample.learner / chapter.name for sample in samples):
+        if place.exists() and place not in older:
+            raise CourseError(f"{place} was not written by this command, or was changed. Remedy: move it away")
     with tempfile.TemporaryDirectory(prefix=".build-", dir=root) as folder:
         stage = Path(folder)
         for sample in samples:
             new = stage / sample.learner
             new.mkdir()
-            (new / f"{chapter.name}.ipynb").write_text(_submission(releases[sample.lang], sample), encoding="utf-8")
-        for old in _older(root, chapter.name):
+            content = _submission(releases[sample.lang], sample).encode()
+            (new / f"{chapter.name}.ipynb").write_bytes(content)
+            (new / _MARK).write_text(hashlib.sha256(content).hexdigest())
+        for old in older:
             old.rename(stage / f"{old.parent.name}.old")
         for sample in samples:
             place = root / "submitted" / sample.learner / chapter.name
@@ -106,8 +145,15 @@ def _submission(release: Path, sample: Sample) -> str:
 
 
 def _older(root: Path, name: str) -> list[Path]:
-    folders = (root / "submitted").glob(f"sample-*/{name}")
-    return [folder for folder in folders if re.fullmatch(r"sample-\d\d", folder.parent.name)]
+    """The folders that hold a sample as it was written, and nothing else."""
+    return [folder for folder in (root / "submitted").glob(f"sample-*/{name}") if _is_sample(folder)]
+
+
+def _is_sample(folder: Path) -> bool:
+    notebook, mark = folder / f"{folder.name}.ipynb", folder / _MARK
+    if not mark.is_file() or [path for path in folder.glob("[!.]*") if path != notebook]:
+        return False
+    return hashlib.sha256(notebook.read_bytes()).hexdigest() == mark.read_text()
 
 
 def _spread(mistakes: list[Variant], exercises: list[str]) -> list[Variant]:

@@ -16,17 +16,21 @@ from hero_course.compile import solved_cell
 from hero_course.errors import SourceError
 from hero_course.solutions import Solution
 
-__all__ = ["Variant", "read_misconceptions", "read_variants"]
+__all__ = ["MISCONCEPTIONS", "Variant", "read_misconceptions", "read_variants"]
+
+
+MISCONCEPTIONS = "misconceptions.py"  # beside chapter.md
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One answer to one exercise: which, its name in both languages, and the code of the whole cell."""
+    """One answer to one exercise: which, its name in both languages, the code of the whole cell, and its line."""
 
     id: str
     exercise: str
     name: str
     code: str
+    line: int
 
 
 def read_misconceptions(chapter: Chapter, solutions: dict[str, Solution]) -> list[Variant]:
@@ -35,8 +39,12 @@ def read_misconceptions(chapter: Chapter, solutions: dict[str, Solution]) -> lis
     Raises:
         SourceError: as `read_variants`, and for an exercise without a known mistake.
     """
-    path = chapter.path.parent / "misconceptions.py"
+    path = chapter.path.parent / MISCONCEPTIONS
     variants = read_variants(path, chapter, solutions)
+    names = [(variant.exercise, variant.name) for variant in variants]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise SourceError(path, 1, f"two mistakes of {name[0]!r} have the name {name[1]!r}", "name them apart")
     for cell in chapter.of_kind("exercise", "prediction"):
         if not any(variant.exercise == cell.key for variant in variants):
             raise SourceError(path, 1, f"no known mistake for {cell.key!r}", f"write a function {cell.key}__…")
@@ -56,10 +64,6 @@ def read_variants(path: Path, chapter: Chapter, solutions: dict[str, Solution]) 
         line = getattr(error, "lineno", None) or 1
         raise SourceError(path, line, str(error), "write it, see docs/authoring.md") from error
     found = [_variant(path, node, chapter, solutions) for node in tree.body if isinstance(node, ast.FunctionDef)]
-    names = [(variant.exercise, variant.name) for variant in found]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            raise SourceError(path, 1, f"two mistakes of {name[0]!r} have the name {name[1]!r}", "name them apart")
     return found
 
 
@@ -85,4 +89,4 @@ def _variant(path: Path, node: ast.FunctionDef, chapter: Chapter, solutions: dic
             name=name, args=node.args, body=body, decorator_list=[], returns=node.returns, type_params=[]
         )
         code = solved_cell(cell, solutions, ast.unparse(ast.fix_missing_locations(function)))
-    return Variant(node.name, exercise, " / ".join(names), code)
+    return Variant(node.name, exercise, " / ".join(names), code, node.lineno)

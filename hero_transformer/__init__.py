@@ -1,7 +1,7 @@
 """A decoder-only transformer, built from torch tensors one chapter at a time.
 
 The package is the library that the book teaches. Each module belongs to the chapter that
-introduces it, and imports only from its own or earlier chapters: ``config`` (any), ``tokenizer``
+introduces it, and imports only from its own or earlier chapters: ``arguments`` and ``config`` (any), ``tokenizer``
 (01), ``embedding`` (02), ``position`` (03), ``attention`` (04), ``model`` (05 and 07), ``gradients``
 (06), ``loss``, ``ledger`` and ``gpt2`` (07).
 
@@ -44,6 +44,7 @@ True
 tensor(3.4657)
 """
 
+from . import gradients as gradients
 from .attention import CausalSelfAttention
 from .config import Config
 from .gpt2 import gpt2_state_dict
@@ -62,6 +63,7 @@ from .tokenizer import BPETokenizer, CharTokenizer
 
 # Which edition this copy is: the build rewrites this line to the chapter of a learner's edition.
 EDITION = "reference"
+__version__ = "0.1.0"
 
 __all__ = [
     "EDITION",

@@ -11,34 +11,26 @@ from typing import Any
 import torch
 from torch import nn
 
-from .config import (
-    Config,
-    argument,
-    check_axes,
-    check_heads,
-    check_hidden_hook,
-    check_past_key_value,
-    check_positive,
-    checked_by,
-    describe,
-)
+from .arguments import check_calls, check_flag, check_function, check_heads, check_positive, checked_by, describe
+from .config import Config, check_config
+from .tensor_arguments import check_axes, check_floating, check_module_input, check_past_key_value
 
 __all__ = ["CausalSelfAttention", "attend", "causal_mask"]
 __all__ += ["merge_heads", "scaled_scores", "split_heads"]
 
 
 def _check_queries_and_keys(q: torch.Tensor, k: torch.Tensor) -> None:
-    for tensor in (q, k):
-        if not isinstance(tensor, torch.Tensor) or not tensor.is_floating_point():
-            raise ValueError(
-                "q and k must be floating-point tensors [..., T, d_h] and [..., S, d_h]; "
-                f"received {describe(q)} and {describe(k)}. Pass projected hidden vectors."
-            )
+    check_floating("Pass projected hidden vectors.", q=q, k=k)
     same_leading_axes = q.shape[:-2] == k.shape[:-2]
     if min(q.dim(), k.dim()) < 2 or not same_leading_axes or q.shape[-1] != k.shape[-1]:
         raise ValueError(
             "q [..., T, d_h] and k [..., S, d_h] must agree on d_h and on all leading axes; "
             f"received {describe(q)} and {describe(k)}. Split both into heads in the same way."
+        )
+    if 0 in q.shape or 0 in k.shape:
+        raise ValueError(
+            "q [..., T, d_h] and k [..., S, d_h] must have no empty axis; "
+            f"received {describe(q)} and {describe(k)}. Pass at least one token and one feature."
         )
 
 
@@ -57,7 +49,8 @@ def scaled_scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
         [..., T, S].
 
     Raises:
-        ValueError: when the shapes do not agree or a tensor is not floating point.
+        ValueError: when the shapes or dtypes do not agree, an axis is empty, or a tensor is not
+            floating point.
 
     Example:
         >>> q, k = torch.tensor([[1.0, 1.0, 1.0, 1.0]]), torch.tensor([[0.5, 1.5, 1.0, 3.0]])
@@ -121,6 +114,15 @@ def _check_attend(
             "v must have one value a key: k [..., S, d_h], v [..., S, d_v]; received "
             f"{describe(k)} and {describe(v)}. Split both into heads in the same way."
         )
+    check_floating("Pass projected hidden vectors.", q=q, k=k, v=v)
+    if k.shape[-2] < q.shape[-2]:
+        raise ValueError(
+            f"k must have at least as many tokens as q, because a token sees itself; received T = {q.shape[-2]} in q "
+            f"and S = {k.shape[-2]} in k. Join the keys of the past and those of this call."
+        )
+    if dropout is not None:
+        remedy = "Pass an nn.Dropout or None; no mask is passed, the causal one is always there."
+        check_function(remedy, dropout=dropout)
 
 
 @checked_by(_check_attend)
@@ -146,7 +148,8 @@ def attend(
         [..., T, d_v].
 
     Raises:
-        ValueError: when the shapes do not agree, S < T, or q or k is not floating point.
+        ValueError: when the shapes or dtypes do not agree, S < T, an axis is empty, a tensor is not
+            floating point, or ``dropout`` is no function.
 
     Example:
         Equal scores average what is visible: 6, then (6 + 0) / 2, then (6 + 0 + 3) / 3.
@@ -169,7 +172,7 @@ def attend(
 
 def _check_split(x: torch.Tensor, h: int) -> None:
     check_axes(x, "B T d")
-    check_heads(h, x.shape[-1])
+    check_heads(h, x.shape[-1], names=("h", "d"))
 
 
 @checked_by(_check_split)
@@ -231,12 +234,11 @@ def merge_heads(x: torch.Tensor) -> torch.Tensor:
     ### END SOLUTION
 
 
-def check_past_hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Forward pre-hook: ``past_key_value``, when there is one, fits ``hidden`` and the heads."""
-    past = argument(args, kwargs, 1, "past_key_value")
-    if past is not None:
-        hidden = argument(args, kwargs, 0, "hidden")
-        check_past_key_value(past, module.n_heads, module.d_head, hidden)
+def _check_attention(module: nn.Module, hidden: Any, past_key_value: Any = None, use_cache: Any = False) -> None:
+    check_module_input(module, hidden)
+    if past_key_value is not None:
+        check_past_key_value(past_key_value, module.n_heads, module.d_head, hidden)
+    check_flag(use_cache=use_cache)
 
 
 class CausalSelfAttention(nn.Module):
@@ -251,7 +253,7 @@ class CausalSelfAttention(nn.Module):
         config: its ``d_model``, ``n_heads`` and ``dropout`` are used.
 
     Raises:
-        ValueError: on a call, when ``hidden`` or the past does not fit.
+        ValueError: when ``config`` is no Config; on a call, when ``hidden`` or the past does not fit.
 
     Example:
         >>> config = Config(vocab_size=10, block_size=6, d_model=4, n_heads=2, n_layers=1, d_ff=8)
@@ -268,6 +270,7 @@ class CausalSelfAttention(nn.Module):
 
     def __init__(self, config: Config) -> None:
         super().__init__()
+        check_config(config)
         self.d_model = config.d_model
         self.n_heads = config.n_heads
         self.d_head = config.d_head
@@ -277,8 +280,7 @@ class CausalSelfAttention(nn.Module):
         self.output = nn.Linear(config.d_model, config.d_model, bias=False)
         self.weights_dropout = nn.Dropout(config.dropout)
         self.output_dropout = nn.Dropout(config.dropout)
-        self.register_forward_pre_hook(check_hidden_hook, with_kwargs=True)
-        self.register_forward_pre_hook(check_past_hook, with_kwargs=True)
+        check_calls(self, _check_attention)
 
     def forward(
         self,

@@ -12,10 +12,8 @@ mistakes look like; a hidden check is given its own, as ``known``.
 from __future__ import annotations
 
 import json
-import linecache
 import sys
-import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -23,15 +21,25 @@ from typing import Any
 import torch
 
 import hero_transformer
-from hero_transformer.diagnosis import fingerprint, named
-from hero_transformer.exercise import BarredAnswer, barred_answers, describe_missing, replaced_by
+from hero_transformer.comparison import (
+    GRAPH_CUT,
+    as_prediction,
+    difference,
+    flat,
+    inequality,
+    pair,
+    prediction_problem,
+    short,
+)
+from hero_transformer.diagnosis import SUPPLIED, fingerprint, named
+from hero_transformer.exercise import barred_answers, replaced_by
+from hero_transformer.failure import describe
 
 __all__ = ["NAMED", "SHEET", "CheckFailed", "checks", "verify_edition"]
 
 SHEET = "fingerprints.json"
 NAMED = "像是 looks like: "
 _GREEN, _PLAIN = "\x1b[32m", "\x1b[0m"
-_ORDINARY = (torch.Tensor, int, float, complex)
 
 
 class CheckFailed(AssertionError):
@@ -51,6 +59,7 @@ def verify_edition() -> str:
     Raises:
         CheckFailed: if ``fingerprints.json`` is missing, or another edition was imported.
     """
+    SUPPLIED.add(sys._getframe(1).f_code.co_filename)
     return _sheet()["edition"]
 
 
@@ -104,6 +113,7 @@ class checks:
             self._stack.enter_context(barred_answers(place))
         elif self._exercise:
             _refuse_undecorated(self._exercise, sys._getframe(1).f_globals)
+        SUPPLIED.add(sys._getframe(1).f_code.co_filename)
         self._open = True
         return self
 
@@ -113,32 +123,64 @@ class checks:
         if error is not None and not isinstance(error, Exception):
             return False  # an interrupt stays an interrupt
         if error is not None:
-            self._record("raised", error, _describe(error))
+            self._record("raised", error, describe(error, self._exercise))
+        elif not self.outcomes:
+            self._record("raised", None, "检查没有得到可看的结果 | the check found nothing to look at")
         if not self.failures:
             print(f"{_GREEN}✓ {self.key}: {len(self.outcomes)} 项全部通过 | all {len(self.outcomes)} passed{_PLAIN}")
             return False
         likely = named(self.outcomes, self._known or {})
-        lines = [*self.failures, *(NAMED + name for name in likely)]
-        raise CheckFailed(*lines) from None
+        raise CheckFailed(*self.failures, *([NAMED + likely] if likely else [])) from None
 
     def close(self, label: str, actual: Any, expected: Any, tolerance: float = 1e-9) -> None:
         """Expect numbers or tensors of one shape that differ by at most ``tolerance`` (absolute)."""
-        problem = _difference(actual, expected, tolerance)
-        self._record(label, actual, problem and f"{label}: {problem}")
+        self._record(label, actual, difference(actual, expected, tolerance))
+
+    def each(self, expected: Mapping[str, Any], actual: Any, tolerance: float = 1e-9) -> None:
+        """Expect a tuple or list of as many tensors or numbers as there are labels, each `close` to its own.
+
+        Args:
+            expected: for each label, what is expected; in the order of the results.
+            actual: what the exercise returned.
+            tolerance: of each, absolute.
+        """
+        if not isinstance(actual, (tuple, list)) or len(actual) != len(expected):
+            several = isinstance(actual, (tuple, list))
+            problem = pair(f"{len(expected)} 个结果 results", len(actual) if several else short(actual))
+            self._record(", ".join(expected), len(actual) if several else actual, problem)
+            return
+        for (label, one), got in zip(expected.items(), actual, strict=True):
+            self.close(label, got, one, tolerance)
+
+    def gradients(
+        self, result: Any, expected: Mapping[str, Any], leaves: Sequence[torch.Tensor], tolerance: float = 1e-9
+    ) -> None:
+        """Expect that gradients flow from a result to the tensors that it was made of, and which.
+
+        Args:
+            result: a tensor with one element, such as ``(answer * weights).sum()``.
+            expected: for each label the gradient, in the order of ``leaves``.
+            leaves: the inputs and parameters, which ask for a gradient.
+            tolerance: of each gradient, absolute.
+        """
+        if not isinstance(result, torch.Tensor) or not result.requires_grad:
+            self._record("梯度 gradient", "cut off", GRAPH_CUT)
+            return
+        found = torch.autograd.grad(result, list(leaves), allow_unused=True)
+        for (label, want), got in zip(expected.items(), found, strict=True):
+            self.close(label, torch.zeros_like(want) if got is None else got, want, tolerance)
 
     def shape(self, label: str, actual: Any, expected: tuple[int, ...]) -> None:
         """Expect a tensor of this shape."""
-        got = tuple(actual.shape) if isinstance(actual, torch.Tensor) else _kind(actual)
-        self._record(label, got, None if got == tuple(expected) else f"{label}: {_pair(tuple(expected), got)}")
+        got = tuple(actual.shape) if isinstance(actual, torch.Tensor) else type(actual).__name__
+        self._record(label, got, None if got == tuple(expected) else pair(tuple(expected), got))
 
     def equal(self, label: str, actual: Any, expected: Any) -> None:
-        """Expect exactly this: a tensor to the bit, or a plain number, string, bool, tuple or None."""
+        """Expect exactly this: a tensor to the bit, or a number, string, bool, None, or lists and the like of them."""
         if isinstance(expected, torch.Tensor):
-            problem = _difference(actual, expected, 0.0)
-            self._record(label, actual, problem and f"{label}: {problem}")
-            return
-        same = type(actual) is type(expected) and actual == expected
-        self._record(label, actual, None if same else f"{label}: {_pair(repr(expected), _short(actual))}")
+            self.close(label, actual, expected, tolerance=0.0)
+        else:
+            self._record(label, actual, inequality(actual, expected))
 
     def raises(self, label: str, exception: type[Exception], function: Callable, *args: Any) -> None:
         """Expect ``function(*args)`` to raise an exception of this type."""
@@ -147,17 +189,15 @@ class checks:
         except exception as error:
             self._record(label, error, None)
         else:
-            self._record(label, result, f"{label}: {_pair(exception.__name__, _short(result))}")
+            hint = "（没有抛出：用了 raise，还是只打印了？ | nothing was raised: was it only printed?）"
+            self._record(label, result, pair(exception.__name__, short(result)) + hint * (result is None))
 
     def predicted(self, label: str, prediction: Any, truth: Any, tolerance: float = 0.0) -> None:
         """Expect a prediction; ``...`` means that none was made. Numbers may differ by ``tolerance``."""
         if prediction is ...:
-            self._record(label, "...", f"{label}: 还没有预测，把 ... 换成你的答案 | no prediction yet: replace ...")
-            return
-        got, want = _plain(prediction), _plain(truth)
-        same = len(got) == len(want) and all(_near(g, w, tolerance) for g, w in zip(got, want, strict=True))
-        message = f"{label}: 你的预测不对 | your prediction is not right: {_short(prediction)}"
-        self._record(label, list(got), None if same else message)
+            self._record(label, "...", "还没有预测，把 ... 换成你的答案 | no prediction yet: replace ...")
+        else:
+            self._record(label, flat(as_prediction(prediction)), prediction_problem(prediction, truth, tolerance))
 
     def _record(self, label: str, actual: Any, problem: str | None) -> None:
         if not self._open and label != "raised":
@@ -166,7 +206,7 @@ class checks:
             raise ValueError(f"the label {label!r} stands twice in the block {self.key!r}: give each its own")
         self.outcomes[label] = fingerprint(actual)
         if problem:
-            self.failures.append("✗ " + problem)
+            self.failures.append(f"✗ {problem}" if label == "raised" else f"✗ {label}: {problem}")
 
 
 def _refuse_undecorated(exercise: Callable, names: Mapping[str, Any]) -> None:
@@ -176,77 +216,3 @@ def _refuse_undecorated(exercise: Callable, names: Mapping[str, Any]) -> None:
             f"✗ def {exercise.__name__} 上面的 @replaces(...) 一行不见了：请原样补回，再运行那个单元\n  the line "
             f"@replaces(...) above def {exercise.__name__} is gone: put it back and run that cell again"
         )
-
-
-def _describe(error: Exception) -> str:
-    if isinstance(error, NotImplementedError):
-        return describe_missing(str(error) or "?")
-    if isinstance(error, BarredAnswer):
-        return str(error)
-    hint = "（是不是漏了 return？ | is a return missing?）" if "NoneType" in str(error) else ""
-    where = _learners_line(error)
-    return f"代码抛出了异常 | the code raised {type(error).__name__}: {error}{hint}{where}"
-
-
-def _learners_line(error: Exception) -> str:
-    """The deepest line of the notebook that the error passed through, past the check's own.
-
-    Where the answer ran in another process, the error brings its line along, as ``learners_line``.
-    """
-    known = getattr(error, "learners_line", None)
-    if known:
-        return f" (第 {known[0]} 行 line {known[0]}: {known[1]})"
-    frames = list(traceback.walk_tb(error.__traceback__))[1:]
-    for frame, line in reversed(frames):
-        if frame.f_globals.get("__name__") == "__main__":
-            text = linecache.getline(frame.f_code.co_filename, line).strip()
-            return f" (第 {line} 行 line {line}: {text})"
-    return ""
-
-
-def _difference(actual: Any, expected: Any, tolerance: float) -> str | None:
-    """What is different between two numbers or tensors, in words, or None."""
-    if not isinstance(actual, _ORDINARY) or isinstance(actual, bool):
-        return _pair("张量或数 a tensor or number", _kind(actual))
-    got = torch.as_tensor(actual).detach().as_subclass(torch.Tensor)
-    want = torch.as_tensor(expected, dtype=None if isinstance(expected, torch.Tensor) else torch.float64)
-    if got.shape != want.shape:
-        return _pair(f"形状 shape {tuple(want.shape)}", tuple(got.shape))
-    apart = (got.to(torch.float64) - want.detach().to(torch.float64)).abs().flatten()
-    wrong = ~(apart <= tolerance)  # a NaN is wrong
-    if not wrong.any():
-        return None
-    first = int(wrong.int().argmax())
-    at = f" {list(map(int, torch.unravel_index(torch.tensor(first), want.shape)))}" if want.dim() else ""
-    numbers = (f"{tensor.flatten()[first].item():.7g}" for tensor in (want, got))
-    count = f" ({int(wrong.sum())}/{wrong.numel()} 个不同 differ)" if wrong.numel() > 1 else ""
-    return _pair(*numbers) + (f" @{at}" if at else "") + count
-
-
-def _pair(expected: Any, got: Any) -> str:
-    return f"期望 expected {expected}，得到 got {got}"
-
-
-def _kind(value: Any) -> str:
-    return type(value).__name__
-
-
-def _short(value: Any) -> str:
-    text = f"tensor {tuple(value.shape)}" if isinstance(value, torch.Tensor) else repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
-def _plain(value: Any) -> tuple:
-    """A prediction as a flat tuple of its parts."""
-    if isinstance(value, torch.Tensor):
-        value = value.tolist()
-    if isinstance(value, (tuple, list)):
-        return tuple(part for one in value for part in _plain(one))
-    return (value,)
-
-
-def _near(got: Any, want: Any, tolerance: float) -> bool:
-    try:
-        return abs(got - want) <= tolerance
-    except TypeError:
-        return bool(type(got) is type(want) and got == want)

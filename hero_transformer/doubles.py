@@ -11,20 +11,25 @@ import torch
 from torch import nn
 
 from . import stand_ins
+from .exercise import answer_to
 from .stand_ins import *  # noqa: F403
 
 __all__ = [
     "LINE",
+    "Unchanging",
     "causal",
     "cubes",
     "feedforward_alone",
     "filled",
     "first_dropped",
     "numbers",
+    "rows_product",
     "silenced",
     "slanted_sines",
+    "swapping",
     "torch_attention",
     "torch_layer",
+    "two_layers",
 ]
 __all__ += stand_ins.__all__
 
@@ -32,6 +37,35 @@ __all__ += stand_ins.__all__
 LINE = "春眠不觉晓，处处闻啼鸟"
 
 M = TypeVar("M", bound=nn.Module)
+
+
+def _refuse(self: list, *args: object, **kwargs: object) -> None:
+    raise TypeError("the list that was passed must stay as it is: make one of your own, with list(...)")
+
+
+class Unchanging(list):
+    """A list that refuses to be changed, so that an answer that would is seen, in whatever process it runs.
+
+    Example:
+        >>> Unchanging([5, 1, 2])[1:], [*Unchanging([5, 1, 2])] == Unchanging([5, 1, 2])
+        ([1, 2], True)
+        >>> Unchanging([5, 1, 2]).pop()
+        Traceback (most recent call last):
+        ...
+        TypeError: the list that was passed must stay as it is: make one of your own, with list(...)
+    """
+
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse  # type: ignore[assignment]
+
+    def __copy__(self) -> list:
+        return list(self)
+
+    def __deepcopy__(self, memo: dict) -> list:
+        return list(self)
+
+    def __reduce__(self) -> tuple[type, tuple[list]]:  # pickle would append one by one
+        return Unchanging, (list(self),)
 
 
 def numbers(*shape: int, seed: int) -> torch.Tensor:
@@ -75,11 +109,22 @@ def feedforward_alone(block: M) -> M:
     return block
 
 
+def swapping(block: M) -> M:
+    """A block with d = 2 and one head in float64 whose attention, for one token, exchanges the coordinates of LN(x) and
+    doubles them: W_V = I, and W_O has 2 beside the diagonal."""
+    block = block.double()
+    with torch.no_grad():
+        block.attention.value.weight.copy_(torch.eye(2))
+        block.attention.output.weight.copy_(2 * torch.eye(2).flip(0))
+    return block
+
+
 def causal(T: int) -> torch.Tensor:
     """torch's float mask [T, T] for causal attention: 0 where attention is allowed, -inf elsewhere."""
     return nn.Transformer.generate_square_subsequent_mask(T, dtype=torch.float64)
 
 
+@answer_to("model.TransformerBlock.forward")
 def torch_layer(block: nn.Module) -> nn.TransformerEncoderLayer:
     """torch's own pre-LN layer with the weights of one of our blocks: an oracle that someone else wrote.
 
@@ -110,6 +155,7 @@ def torch_layer(block: nn.Module) -> nn.TransformerEncoderLayer:
     return layer
 
 
+@answer_to("attention.CausalSelfAttention.forward", "attention.attend")
 def torch_attention(layer: nn.Module) -> nn.MultiheadAttention:
     """torch's own multi-head attention with the weights of one of our layers: an oracle that someone else wrote.
 
@@ -124,6 +170,25 @@ def torch_attention(layer: nn.Module) -> nn.MultiheadAttention:
         theirs.in_proj_weight.copy_(torch.cat([layer.query.weight, layer.key.weight, layer.value.weight]))  # [3d, d]
         theirs.out_proj.weight.copy_(layer.output.weight)
     return theirs
+
+
+@answer_to("model.FeedForward.forward")
+def two_layers(part: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """What a feed-forward with these weights gives without dropout, by torch's own functions.
+
+    Args:
+        part: a `hero_transformer.model.FeedForward`.
+        x: [..., d].
+
+    Example:
+        >>> from hero_transformer.config import Config
+        >>> part = stand_ins.FeedForward(Config(vocab_size=10, block_size=6, d_model=4, n_heads=2, n_layers=1, d_ff=8))
+        >>> x = torch.ones(1, 1, 4)
+        >>> torch.allclose(two_layers(part, x), part(x))
+        True
+    """
+    inner = nn.functional.gelu(nn.functional.linear(x, part.linear_1.weight, part.linear_1.bias))
+    return nn.functional.linear(inner, part.linear_2.weight, part.linear_2.bias)
 
 
 def first_dropped(weights: torch.Tensor) -> torch.Tensor:
@@ -149,3 +214,13 @@ def slanted_sines(x: torch.Tensor) -> torch.Tensor:
 def cubes(x: torch.Tensor) -> torch.Tensor:
     """The sum of the cubes, whose central difference is off by exactly the square of the step, but for rounding."""
     return (x**3).sum()
+
+
+def rows_product(x: torch.Tensor) -> torch.Tensor:
+    """The scalar product of two rows [2, n], which only x in its own shape has; the slope is the other row.
+
+    Example:
+        >>> rows_product(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        tensor(11.)
+    """
+    return (x[0] * x[1]).sum()

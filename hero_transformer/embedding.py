@@ -10,18 +10,19 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from .config import check_positive, checked_by, describe
+from .arguments import check_generator, check_positive, checked_by, describe, whole
+from .tensor_arguments import INTEGER_DTYPES, check_range, two_axes
 
 __all__ = ["TokenEmbedding", "check_ids", "draw_table", "embed", "embedding_backward"]
 __all__ += ["init_embedding", "nearest_tokens", "one_hot_matmul"]
-
-INTEGER_DTYPES = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
-
 
 def check_ids(ids: Any, vocab_size: int) -> None:
     """Raise ValueError unless ``ids`` are token ids that a table of ``vocab_size`` rows has.
 
     Indexing alone would not do: a negative id would silently count from the end of the table.
+
+    Where torch only traces, the ids have no values yet, and only their shape and dtype are checked; see
+    `hero_transformer.tensor_arguments.values_readable`.
 
     Args:
         ids: must be an integer tensor [B, T] (not bool), not empty, with 0 <= id < V.
@@ -44,21 +45,10 @@ with the tokenizer of this model, or build the table with more rows.
         )
     if ids.dim() != 2 or ids.numel() == 0:
         raise ValueError(
-            f"ids must have two axes [B, T] and at least one token; received {describe(ids)}. "
-            "Give one sequence a batch axis with ids[None, :]."
+            f"ids must have two axes [B, T] and at least one token; received {describe(ids)}. {two_axes(ids)}"
         )
     tokenizer = "Encode the text with the tokenizer of this model"
     check_range(ids, vocab_size, "id", f"{tokenizer}, or build the table with more rows.")
-
-
-def check_range(ids: torch.Tensor, vocab_size: int, name: str, remedy: str) -> None:
-    """Raise ValueError unless 0 <= id < V for all ``ids``, which the message calls by ``name``."""
-    lowest, highest = int(ids.min()), int(ids.max())
-    if lowest < 0 or highest >= vocab_size:
-        raise ValueError(
-            f"{name}s must satisfy 0 <= {name} < V = {vocab_size}; received {name}s from {lowest} to {highest}. "
-            f"{remedy}"
-        )
 
 
 def check_table(table: Any) -> None:
@@ -193,11 +183,7 @@ def embedding_backward(ids: torch.Tensor, upstream: torch.Tensor, vocab_size: in
 
 def _check_init(vocab_size: int, d_model: int, generator: torch.Generator) -> None:
     check_positive(vocab_size=vocab_size, d_model=d_model)
-    if not isinstance(generator, torch.Generator):
-        raise ValueError(
-            f"generator must be a torch.Generator; received {describe(generator)}. "
-            "Make one with torch.Generator().manual_seed(0)."
-        )
+    check_generator(generator)
 
 
 @checked_by(_check_init)
@@ -241,7 +227,7 @@ def draw_table(
         seed: used only without a generator; 0 by default.
 
     Raises:
-        ValueError: when a size is not a positive int.
+        ValueError: when a size is not a positive int, or ``generator`` is neither None nor a generator.
 
     Example:
         >>> torch.equal(draw_table(3, 2), draw_table(3, 2))
@@ -258,16 +244,15 @@ def draw_table(
 def _check_neighbours(table: torch.Tensor, id: int, k: int) -> None:
     check_table(table)
     V = table.shape[0]
-    whole = all(isinstance(value, int) and not isinstance(value, bool) for value in (id, k))
-    if not whole or not 0 <= id < V or not 1 <= k < V:
+    if not whole(id) or not whole(k) or not 0 <= id < V or not 1 <= k < V:
         raise ValueError(
             f"id and k must be ints with 0 <= id < V = {V} and 1 <= k < V; received id = {id!r} and "
             f"k = {k!r}. A token has at most V - 1 neighbours, since it is not its own."
         )
-    without_direction = (~table.any(dim=1)).nonzero().flatten().tolist()
+    without_direction = (~table.any(dim=1) | ~table.isfinite().all(dim=1)).nonzero().flatten().tolist()
     if without_direction:
         raise ValueError(
-            f"every row of table must have a direction; the rows {without_direction} are zero. "
+            f"every row of table must have a direction; the rows {without_direction} are zero or not finite. "
             "Leave them out, or draw the table first."
         )
 
@@ -280,7 +265,7 @@ def nearest_tokens(table: torch.Tensor, id: int, k: int) -> list[int]:
     direction is farthest away.
 
     Args:
-        table: [V, d], floating point, no row zero; it stays as it was.
+        table: [V, d], floating point, finite, no row zero; it stays as it was.
         id: the token, an int with 0 <= id < V. It is not among its own neighbours.
         k: how many; an int with 1 <= k <= V - 1.
 
@@ -288,8 +273,8 @@ def nearest_tokens(table: torch.Tensor, id: int, k: int) -> list[int]:
         k ids as plain ints, most similar first; of equally similar tokens the smaller id first.
 
     Raises:
-        ValueError: when ``table`` is not a floating tensor [V, d] or has a zero row, or when ``id``
-            or ``k`` is out of range.
+        ValueError: when ``table`` is not a floating tensor [V, d] or has a row that is zero or not
+            finite, or when ``id`` or ``k`` is out of range.
 
     Example:
         >>> table = torch.tensor([[1.0, 0.0], [0.0, 1.0], [4.0, 3.0], [-1.0, 0.0]])
@@ -299,7 +284,9 @@ def nearest_tokens(table: torch.Tensor, id: int, k: int) -> list[int]:
     Source: chapter 02.
     """
     ### BEGIN SOLUTION
-    directions = table / table.norm(dim=1, keepdim=True)  # [V, d], every row of length 1
+    # first to entries of at most 1: the squares of very small ones would be 0, of very large ones inf
+    scaled = table / table.abs().amax(dim=1, keepdim=True)
+    directions = scaled / scaled.norm(dim=1, keepdim=True)  # [V, d], every row of length 1
     similarity = directions @ directions[id]  # [V, d] @ [d] -> [V]
     ranking = similarity.argsort(descending=True, stable=True).tolist()  # stable: ties by id
     return [other for other in ranking if other != id][:k]
@@ -318,8 +305,8 @@ class TokenEmbedding(nn.Module):
         generator: where the first values, N(0, 0.02), come from; None (default) means a fixed seed.
 
     Raises:
-        ValueError: when a size is not a positive int; on a call, when the ids are not an integer
-            tensor [B, T] with 0 <= id < V.
+        ValueError: when a size is not a positive int or ``generator`` is none; on a call, when the ids
+            are not an integer tensor [B, T] with 0 <= id < V.
 
     Example:
         >>> tokens = TokenEmbedding(vocab_size=10, d_model=4)
@@ -335,6 +322,10 @@ class TokenEmbedding(nn.Module):
         super().__init__()
         check_positive(vocab_size=vocab_size, d_model=d_model)
         self.weight = nn.Parameter(draw_table(vocab_size, d_model, generator, seed=0))
+
+    def extra_repr(self) -> str:
+        """The sizes V and d, as ``print`` shows them."""
+        return "{}, {}".format(*self.weight.shape)
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
         """Return the vectors [B, T, d] of the ids [B, T]; see ``embed``."""

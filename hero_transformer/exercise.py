@@ -10,22 +10,24 @@ from __future__ import annotations
 
 import dis
 import functools
+import inspect
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from torch.overrides import TorchFunctionMode, resolve_name
 
-from hero_transformer.barred import BARRED
-from hero_transformer.config import checked_by
+from hero_transformer.arguments import checked_by
+from hero_transformer.barred import BARRED, Barred, raised
 
 __all__ = [
-    "BarredAnswer", "NotWrittenError", "Replaced", "barred_answers", "describe_missing", "replaced_by", "replaces",
-    "standing_in",
+    "BarredAnswer", "NotWrittenError", "Replaced", "answer_to", "barred_answers", "describe_missing", "replaced_by",
+    "replaces", "standing_in",
 ]  # fmt: skip
 
+_checked: list[str] = []  # the exercises whose own code runs under a check now
 _BOOKKEEPING = {"RESUME", "NOP", "CACHE", "PRECALL", "PUSH_NULL", "COPY_FREE_VARS", "MAKE_CELL"}
 
 
@@ -60,14 +62,14 @@ class BarredAnswer(RuntimeError):
 class _Bar(TorchFunctionMode):
     """Refuses a few torch functions, however the caller came by them."""
 
-    def __init__(self, barred: tuple[Callable, ...]) -> None:
+    def __init__(self, barred: Barred) -> None:
         super().__init__()
         self._barred = barred
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         if func in self._barred:
-            name = resolve_name(func) or f"{func.__module__}.{func.__qualname__}"  # autograd.grad has no entry
-            raise BarredAnswer(f"这里不许用 {name}：它就是答案 | {name} is the answer itself; write it out")
+            name = resolve_name(func) or f"{func.__module__}.{func.__name__}"  # autograd.grad has no entry
+            raise _barred_name(name)
         return func(*args, **(kwargs or {}))
 
 
@@ -142,21 +144,70 @@ def replaced_by(function: Callable) -> Replaced | None:
     return getattr(function, "replaced", None)
 
 
+def answer_to(*targets: str) -> Callable[[Callable], Callable]:
+    """Mark a stand-in as the whole answer to exercises: it refuses to work for one that is being checked.
+
+    Args:
+        targets: the exercises' places in the package, such as ``model.gelu``.
+
+    Example:
+        >>> @answer_to("model.gelu")
+        ... def smooth(x):
+        ...     return x / 2
+        >>> smooth(1.0)
+        0.5
+        >>> with _under_check("model.gelu"):  # doctest: +ELLIPSIS
+        ...     smooth(1.0)
+        Traceback (most recent call last):
+        ...
+        hero_transformer.exercise.BarredAnswer: ... | smooth is the answer itself; write it out
+    """
+
+    def mark(function: Callable) -> Callable:
+        @functools.wraps(function)
+        def guarded(*args: Any, **kwargs: Any) -> Any:
+            if not _checked or _checked[-1] not in targets:
+                return function(*args, **kwargs)
+            raise BarredAnswer(_refusal(function.__qualname__.removesuffix(".forward")))
+
+        del guarded.__wrapped__
+        guarded.answers = targets  # type: ignore[attr-defined]
+        return guarded
+
+    return mark
+
+
+@contextmanager
+def _under_check(target: str) -> Iterator[None]:
+    _checked.append(target)
+    try:
+        yield
+    finally:
+        _checked.pop()
+
+
+def _barred_name(name: str) -> BarredAnswer:
+    return BarredAnswer(_refusal(name))
+
+
+def _refusal(name: str) -> str:
+    return f"这里不许用 {name}：它就是答案 | {name} is the answer itself; write it out"
+
+
 @contextmanager
 def barred_answers(place: Replaced) -> Iterator[None]:
-    """Refuse the barred functions of an exercise while its own code runs, and only then.
+    """Refuse what would be the whole answer while an exercise's own code runs, and only then.
 
-    Stand-ins and oracles may use them: the bar is up from the call of the exercise to its return.
+    Stand-ins and oracles may use torch's own functions, and checks may use stand-ins: the bar is up from the call of
+    the exercise to its return.
     """
     current = vars(place.owner)[place.name]
-    barred = BARRED.get(place.target, ())
-    if not barred:
-        yield
-        return
+    barred = BARRED.get(place.target)
 
     @functools.wraps(current)
     def guarded(*args: Any, **kwargs: Any) -> Any:
-        with _Bar(barred):
+        bar = raised(lambda: _Bar(barred), barred, _barred_name) if barred else nullcontext()
+        with bar, _under_check(place.target):
             return current(*args, **kwargs)
 
     with _set({home: {place.name: guarded} for home in _homes(place.owner, place.name, current)}):
@@ -240,7 +291,7 @@ def _missing(stub: Callable) -> Callable:
 
 def _only_raises(function: Callable) -> bool:
     """Whether the body does nothing but raise NotImplementedError, with or without a message."""
-    code = getattr(function, "__code__", None)
+    code = getattr(inspect.unwrap(function), "__code__", None)  # an argument check may stand around it
     if code is None:
         return False
     steps = [step for step in dis.get_instructions(code) if step.opname not in _BOOKKEEPING]

@@ -1,12 +1,16 @@
 """The names that GPT-2 gives to the parameters of our model (chapter 07).
 
-Our model is GPT-2's with three differences, which the table below leaves visible: no biases in
-the attention, an untied head, and GELU in its exact form. So GPT-2's published code computes what
-ours computes, when it is given zeros for those biases.
+Our model is GPT-2's with three differences in what it computes, two of which the table below shows: no
+biases in the attention, an untied head, and GELU in its exact form. So GPT-2's published code computes
+what ours computes, when it is given zeros for those biases. A fourth is in the first values: GPT-2 draws
+the last matrix of each branch with the standard deviation 0.02 / sqrt(2 N), ours with 0.02 like all the
+others.
 """
 
 import torch
 from torch import nn
+
+from .arguments import check_parts
 
 __all__ = ["GPT2_NAMES", "gpt2_state_dict"]
 
@@ -44,11 +48,14 @@ def gpt2_state_dict(model: nn.Module) -> dict[str, torch.Tensor]:
     ``n_embd``, ``n_head`` and ``n_layer`` are our V, C, d, h and N.
 
     Args:
-        model: a ``hero_transformer.TransformerLM``.
+        model: a ``hero_transformer.TransformerLM``, or what ``torch.compile`` made of one.
 
     Returns:
         A new dictionary; the tensors are detached, and those that go over unchanged share memory
         with the model.
+
+    Raises:
+        ValueError: when ``model`` is something else.
 
     Example:
         >>> from hero_transformer import Config, TransformerLM
@@ -58,6 +65,9 @@ def gpt2_state_dict(model: nn.Module) -> dict[str, torch.Tensor]:
 
     Source: chapter 07; Radford et al. 2019, and the names of its published weights.
     """
+    model = getattr(model, "_orig_mod", model)  # torch.compile puts a module of its own around it
+    parts = ("token_embedding", "position_embedding", "blocks", "ln_final", "head")
+    check_parts(model, "model", "TransformerLM", parts, "Pass the model, not a part of it or its weights.")
     ours, found = model.state_dict(), {}
     for names, theirs, how in GPT2_NAMES:
         for n in range(len(model.blocks) if "{n}" in theirs else 1):

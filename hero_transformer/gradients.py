@@ -15,19 +15,21 @@ from typing import Any
 import torch
 from torch import nn
 
+from .arguments import check_eps, check_function, check_parts, checked_by, describe
 from .attention import causal_mask, merge_heads, scaled_scores, split_heads
-from .config import check_features, check_hidden, checked_by, describe
 from .model import gelu
+from .tensor_arguments import check_features, check_floating, check_hidden, check_same, first_parameter
 
 __all__ = ["attention_backward", "block_backward", "finite_difference", "gelu_backward"]
 __all__ += ["layer_norm_backward", "linear_backward", "residual_backward", "softmax_backward"]
 
 
 def _check_point(function: Callable[..., Any], x: torch.Tensor, step: float = 1e-6) -> None:
-    if not isinstance(x, torch.Tensor) or not x.is_floating_point():
-        raise ValueError(f"x must be a floating-point tensor; received {describe(x)}. Convert it with .double().")
-    if not 0 < step < math.inf:
-        raise ValueError(f"step = {step!r} must be positive and finite; pass 1e-6.")
+    check_function("Pass a function of a tensor that returns one number.", function=function)
+    check_floating("Convert it with .double().", x=x)
+    number = isinstance(step, (int, float)) and not isinstance(step, bool)
+    if not (number and 0 < step < math.inf):  # NaN fails every comparison
+        raise ValueError(f"step = {step!r} must be a number, positive and finite; pass 1e-6.")
 
 
 @checked_by(_check_point)
@@ -48,7 +50,7 @@ def finite_difference(
         The shape and dtype of ``x``.
 
     Raises:
-        ValueError: when ``x`` is not floating point or ``step`` is not positive.
+        ValueError: when ``function`` is none, ``x`` is not floating point or ``step`` is not positive.
 
     Example:
         >>> x = torch.tensor([3.0, 4.0], dtype=torch.float64)
@@ -79,6 +81,7 @@ def _check_linear(upstream: torch.Tensor, x: torch.Tensor, weight: torch.Tensor)
             "upstream [..., out], x [..., in] and weight [out, in] must be floating-point tensors that agree on out, "
             f"in and the leading axes; received {received}. Pass the weight as nn.Linear stores it."
         )
+    check_floating(upstream=upstream, x=x, weight=weight)
 
 
 @checked_by(_check_linear)
@@ -99,7 +102,7 @@ def linear_backward(
         dL/dx [..., in], dL/dweight [out, in] and dL/dbias [out]; a layer without bias has no use for the third.
 
     Raises:
-        ValueError: when the shapes do not agree or a tensor is not floating point.
+        ValueError: when the shapes or dtypes do not agree or a tensor is not floating point.
 
     Example:
         >>> x, weight = torch.tensor([[1.0, 2.0]]), torch.tensor([[1.0, 0.0], [3.0, 1.0]])
@@ -117,17 +120,7 @@ def linear_backward(
     ### END SOLUTION
 
 
-def _check_same(**tensors: torch.Tensor) -> None:
-    floating = all(isinstance(one, torch.Tensor) and one.is_floating_point() for one in tensors.values())
-    if not floating or len({one.shape for one in tensors.values()}) > 1:
-        received = " and ".join(map(describe, tensors.values()))
-        raise ValueError(
-            f"{' and '.join(tensors)} must be floating-point tensors of one shape; received {received}. "
-            "A gradient has the shape of what it belongs to."
-        )
-
-
-@checked_by(lambda upstream, x: _check_same(upstream=upstream, x=x))
+@checked_by(lambda upstream, x: check_same(upstream=upstream, x=x))
 def gelu_backward(upstream: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     """Gradient of the exact GELU, entry by entry: upstream * (Phi(x) + x phi(x)).
 
@@ -142,7 +135,7 @@ def gelu_backward(upstream: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         dL/dx, the shape of ``x``.
 
     Raises:
-        ValueError: when the two are not floating-point tensors of one shape.
+        ValueError: when the two are not floating-point tensors of one shape and one dtype.
 
     Example:
         >>> gelu_backward(torch.ones(3), torch.tensor([-1.0, 0.0, 1.0]))
@@ -158,10 +151,12 @@ def gelu_backward(upstream: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
 
 
 def _check_norm(upstream: torch.Tensor, x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-5) -> None:
-    _check_same(upstream=upstream, x=x)
+    check_same(upstream=upstream, x=x)
     if not isinstance(weight, torch.Tensor) or weight.dim() != 1:
         raise ValueError(f"weight must be a tensor [d]; received {describe(weight)}. Pass norm.weight.")
-    check_features(x, weight.shape[0])
+    check_features(x, weight.shape[0], name="x")
+    check_floating(upstream=upstream, x=x, weight=weight)
+    check_eps(eps)
 
 
 @checked_by(_check_norm)
@@ -172,19 +167,21 @@ def layer_norm_backward(
 
     With g = upstream * weight, and means over the d features of one position:
     dL/dx = (g - mean(g) - z mean(g z)) / r. The second term comes from mu and the third from v;
-    v divides by d, and so does mean(g z).
+    v divides by d, and so does mean(g z). Where x is nearly constant and large, z is only as exact as
+    the mean, as in ``LayerNorm``.
 
     Args:
         upstream: dL/dy, the shape of ``x``.
         x: what the layer was given, [..., d].
         weight: gamma [d], shared by all positions.
-        eps: 1e-5 by default, inside the root as in the forward pass.
+        eps: 1e-5 by default, finite and not negative; inside the root as in the forward pass.
 
     Returns:
         dL/dx [..., d], dL/dweight [d] and dL/dbias [d]; the last two are sums over all positions.
 
     Raises:
-        ValueError: when the shapes do not agree or a tensor is not floating point.
+        ValueError: when the shapes or dtypes do not agree, a tensor is not floating point, or ``eps``
+            is not as above.
 
     Example:
         >>> upstream, x = torch.tensor([1.0, 0.0, 0.0, 0.0]), torch.tensor([0.0, 0.0, 4.0, 4.0])
@@ -210,7 +207,7 @@ def layer_norm_backward(
     ### END SOLUTION
 
 
-@checked_by(lambda upstream, grad_branch: _check_same(upstream=upstream, grad_branch=grad_branch))
+@checked_by(lambda upstream, grad_branch: check_same(upstream=upstream, grad_branch=grad_branch))
 def residual_backward(upstream: torch.Tensor, grad_branch: torch.Tensor) -> torch.Tensor:
     """Gradient of y = x + R(x) with respect to x: what came directly plus what came back through R.
 
@@ -225,7 +222,7 @@ def residual_backward(upstream: torch.Tensor, grad_branch: torch.Tensor) -> torc
         dL/dx, the shape of x.
 
     Raises:
-        ValueError: when the two are not floating-point tensors of one shape.
+        ValueError: when the two are not floating-point tensors of one shape and one dtype.
 
     Example:
         >>> residual_backward(torch.tensor([1.0, 2.0]), torch.tensor([10.0, -2.0]))
@@ -238,7 +235,7 @@ def residual_backward(upstream: torch.Tensor, grad_branch: torch.Tensor) -> torc
     ### END SOLUTION
 
 
-@checked_by(lambda upstream, weights: _check_same(upstream=upstream, weights=weights))
+@checked_by(lambda upstream, weights: check_same(upstream=upstream, weights=weights))
 def softmax_backward(upstream: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     """Gradient of weights = softmax(scores) along the last axis, from the weights alone.
 
@@ -253,7 +250,7 @@ def softmax_backward(upstream: torch.Tensor, weights: torch.Tensor) -> torch.Ten
         dL/dscores, the shape of ``weights``; each row adds up to 0.
 
     Raises:
-        ValueError: when the two are not floating-point tensors of one shape.
+        ValueError: when the two are not floating-point tensors of one shape and one dtype.
 
     Example:
         >>> softmax_backward(torch.tensor([1.0, 0.0]), torch.tensor([0.25, 0.75]))
@@ -265,9 +262,22 @@ def softmax_backward(upstream: torch.Tensor, weights: torch.Tensor) -> torch.Ten
     return weights * (upstream - mean)
 
 
+def _check_attention(upstream: torch.Tensor, attention: nn.Module, hidden: torch.Tensor) -> None:
+    parts = ("query", "key", "value", "output", "n_heads", "d_model")
+    check_parts(attention, "attention", "CausalSelfAttention", parts, "Of a block pass block.attention.")
+    _check_through(upstream, attention, hidden)
+
+
+def _check_block(upstream: torch.Tensor, block: nn.Module, hidden: torch.Tensor) -> None:
+    parts = ("ln_attention", "attention", "ln_feedforward", "feedforward", "d_model")
+    check_parts(block, "block", "TransformerBlock", parts, "Of a model pass one of model.blocks.")
+    _check_through(upstream, block, hidden)
+
+
 def _check_through(upstream: torch.Tensor, module: nn.Module, hidden: torch.Tensor) -> None:
-    check_hidden(hidden, module.d_model)
-    _check_same(upstream=upstream, hidden=hidden)
+    weight = first_parameter(module)
+    check_hidden(hidden, module.d_model, None if weight is None else weight.dtype)
+    check_same(upstream=upstream, hidden=hidden)
     drops = [one for one in module.modules() if isinstance(one, nn.Dropout) and one.training and one.p > 0]
     if drops:
         raise ValueError(
@@ -276,7 +286,7 @@ def _check_through(upstream: torch.Tensor, module: nn.Module, hidden: torch.Tens
         )
 
 
-@checked_by(lambda upstream, attention, hidden: _check_through(upstream, attention, hidden))
+@checked_by(_check_attention)
 @torch.no_grad()
 def attention_backward(
     upstream: torch.Tensor, attention: nn.Module, hidden: torch.Tensor
@@ -297,7 +307,7 @@ def attention_backward(
         ``value.weight``, ``output.weight``) its gradient [d, d].
 
     Raises:
-        ValueError: when a shape does not fit or dropout is on.
+        ValueError: when the module is another, a shape or a dtype does not fit, or dropout is on.
 
     Example:
         With one token the only weight is 1, so queries and keys get no gradient.
@@ -333,7 +343,7 @@ def attention_backward(
     ### END SOLUTION
 
 
-@checked_by(lambda upstream, block, hidden: _check_through(upstream, block, hidden))
+@checked_by(_check_block)
 @torch.no_grad()
 def block_backward(
     upstream: torch.Tensor, block: nn.Module, hidden: torch.Tensor
@@ -353,7 +363,7 @@ def block_backward(
         parameter, in its shape.
 
     Raises:
-        ValueError: when a shape does not fit or dropout is on.
+        ValueError: when the module is another, a shape or a dtype does not fit, or dropout is on.
 
     Example:
         >>> from hero_transformer import Config, TransformerBlock

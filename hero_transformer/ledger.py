@@ -6,7 +6,8 @@ of the feed-forward.
 
 from typing import Any
 
-from .config import Config, check_positive, checked_by
+from .arguments import check_positive, checked_by, whole
+from .config import Config, check_config
 
 __all__ = ["count_changes", "diagnose_count", "parameter_ledger"]
 
@@ -111,7 +112,7 @@ def diagnose_count(found: Any, config: Config) -> str:
         ``count_changes`` gives it (all of them, a line each, where several do), or by how much it is off.
 
     Raises:
-        ValueError: when ``found`` is not an int that is not negative.
+        ValueError: when ``found`` is not an int that is not negative, or ``config`` is no Config.
 
     Example:
         >>> config = Config(32, 64, d_model=64, n_heads=4, n_layers=2, d_ff=256)
@@ -122,7 +123,8 @@ def diagnose_count(found: Any, config: Config) -> str:
 
     Source: chapter 07.
     """
-    if not isinstance(found, int) or isinstance(found, bool) or found < 0:
+    check_config(config)
+    if not whole(found) or found < 0:
         raise ValueError(
             f"found = {found!r} must be an int that is not negative; pass "
             "sum(parameter.numel() for parameter in model.parameters())."

@@ -4,24 +4,26 @@ Shape letters: B batch, T predictions in a sequence, V vocabulary. "..." stands 
 axes, usually B T.
 """
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from .config import checked_by, describe
-from .embedding import INTEGER_DTYPES, check_range
+from .arguments import checked_by, describe
+from .tensor_arguments import INTEGER_DTYPES, autocasts, check_range, two_axes
 
 __all__ = ["cross_entropy", "cross_entropy_backward", "shift_targets"]
 
 
 def _check_sequences(ids: Any) -> None:
-    integer = isinstance(ids, torch.Tensor) and ids.dtype in INTEGER_DTYPES
-    if not integer or ids.dim() != 2 or ids.shape[0] < 1 or ids.shape[1] < 2:
-        raise ValueError(
-            "ids must be an integer tensor [B, T + 1] with at least two tokens a sequence, one to "
-            f"read and one to predict; received {describe(ids)}. Give one sequence a batch axis "
-            "with ids[None, :]."
-        )
+    expected = "ids must be an integer tensor [B, T + 1] with at least two tokens, one to read and one to predict"
+    if not isinstance(ids, torch.Tensor) or ids.dtype not in INTEGER_DTYPES:
+        raise ValueError(f"{expected}; received {describe(ids)}. Build it with torch.tensor(..., dtype=torch.int64).")
+    if ids.dim() != 2 or ids.numel() == 0:
+        raise ValueError(f"{expected}; received {describe(ids)}. {two_axes(ids)}")
+    if ids.shape[1] < 2:
+        raise ValueError(f"{expected}; received {describe(ids)}. Pass longer sequences.")
 
 
 @checked_by(_check_sequences)
@@ -73,7 +75,22 @@ def _check_predictions(logits: Any, targets: Any) -> None:
     check_range(targets, logits.shape[-1], "target", "Encode the text with the tokenizer of this model.")
 
 
+def _in_float32_under_autocast(function: Callable) -> Callable:
+    """Give a function of logits float32 where autocast made them shorter, as torch's own losses are given it.
+
+    A formula of exp, sum and log is not on autocast's list of what needs float32; in bfloat16 a loss has two digits.
+    """
+
+    @functools.wraps(function)
+    def widened(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        short = autocasts(logits) and logits.dtype in (torch.bfloat16, torch.float16)
+        return function(logits.float() if short else logits, targets)
+
+    return widened
+
+
 @checked_by(_check_predictions)
+@_in_float32_under_autocast
 def cross_entropy(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     """The mean of -ln p(target) over all positions, in nats; p is the softmax of the logits.
 
@@ -86,7 +103,8 @@ def cross_entropy(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         targets: [...], integers with 0 <= target < V. They are not shifted here.
 
     Returns:
-        A scalar in the dtype of ``logits``, at least 0; equal logits give ln V.
+        A scalar in the dtype of ``logits`` (under autocast in float32), at least 0; equal logits give
+        ln V.
 
     Raises:
         ValueError: when the shapes do not fit, a target is out of range, or targets are not
@@ -108,6 +126,7 @@ def cross_entropy(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
 
 
 @checked_by(_check_predictions)
+@_in_float32_under_autocast
 def cross_entropy_backward(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     """The gradient of ``cross_entropy`` with respect to the logits: (softmax - one-hot) / count.
 
@@ -119,7 +138,7 @@ def cross_entropy_backward(logits: torch.Tensor, targets: torch.Tensor) -> torch
         targets: [...], integers with 0 <= target < V.
 
     Returns:
-        The shape and dtype of ``logits``.
+        The shape and dtype of ``logits`` (under autocast float32).
 
     Raises:
         ValueError: as ``cross_entropy`` does.

@@ -14,21 +14,20 @@ from typing import Any
 import torch
 from torch import nn
 
+from .arguments import check_calls, check_eps, check_flag, check_generator, check_positive, checked_by
 from .attention import CausalSelfAttention
-from .config import (
-    Config,
-    argument,
-    check_features_hook,
-    check_hidden_hook,
-    check_past_key_value,
-    check_positive,
-    checked_by,
-)
+from .config import Config, check_config
 from .embedding import TokenEmbedding
 from .position import PositionEmbedding
+from .tensor_arguments import check_features, check_module_input, check_past_key_value, first_parameter
 
 __all__ = ["Config", "FeedForward", "LayerNorm", "TransformerBlock", "TransformerLM"]
 __all__ += ["gelu", "make_blocks", "parameter_count"]
+
+
+def _check_norm(module: nn.Module, hidden: Any) -> None:
+    weight = first_parameter(module)
+    check_features(hidden, module.d_model, None if weight is None else weight.dtype)
 
 
 class LayerNorm(nn.Module):
@@ -37,10 +36,13 @@ class LayerNorm(nn.Module):
     mu and v are taken over the d features of one position, never across time or batch. v divides
     by d, not d - 1: it describes these d numbers and estimates nothing. eps is inside the root, so
     with weight 1 and bias 0 the result has variance v / (v + eps), not 1, and a constant vector
-    gives ``bias``. ``weight`` and ``bias`` [d] start at 1 and 0; their names are those of
-    ``torch.nn.LayerNorm``, so that state dicts can be exchanged.
+    gives ``bias``, as far as its mean is exact (see below). ``weight`` and ``bias`` [d] start at 1
+    and 0; their names are those of ``torch.nn.LayerNorm``, so that state dicts can be exchanged.
 
-    Everything is computed in the dtype of the input; in float16 a deviation above 255 overflows.
+    Everything is computed in the dtype of the input; in float16 a deviation above 255 overflows. The
+    mean of equal numbers x can be off by their last digit, in float32 |x| / 2^23 = 1.2e-7 |x| or a
+    few times that, and the root makes 1 / sqrt(eps) = 316 times as much of it: 1e-4 near 1, but
+    0.3 and more near 10 000, where only float64 is of use.
 
     Args:
         d_model: d; a positive int.
@@ -57,19 +59,28 @@ class LayerNorm(nn.Module):
                 [-0.3015,  0.3015],
                 [ 0.0000,  0.0000]])
 
+        The mean of three times 15364.4 is off by 0.001 in float32:
+
+        >>> far = torch.full((3,), 15364.4)
+        >>> LayerNorm(3)(far).detach(), LayerNorm(3).double()(far.double()).detach()
+        (tensor([-0.2951, -0.2951, -0.2951]), tensor([0., 0., 0.], dtype=torch.float64))
+
     Source: chapter 05; Ba et al. 2016, section 3.
     """
 
     def __init__(self, d_model: int, eps: float = 1e-5) -> None:
         super().__init__()
         check_positive(d_model=d_model)
-        if not 0 <= eps < math.inf:
-            raise ValueError(f"eps = {eps!r} must be finite and not negative; pass 1e-5.")
+        check_eps(eps)
         self.d_model = d_model
         self.eps = eps
         self.weight = nn.Parameter(torch.ones(d_model))
         self.bias = nn.Parameter(torch.zeros(d_model))
-        self.register_forward_pre_hook(check_features_hook, with_kwargs=True)
+        check_calls(self, _check_norm)
+
+    def extra_repr(self) -> str:
+        """d and eps, as ``print`` shows them."""
+        return f"{self.d_model}, eps={self.eps}"
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         """Normalise each position by itself, then scale by ``self.weight`` and add ``self.bias``.
@@ -125,7 +136,8 @@ class FeedForward(nn.Module):
         config: its ``d_model``, ``d_ff`` and ``dropout`` are used.
 
     Raises:
-        ValueError: on a call, when ``hidden`` is not a floating tensor [B, T, d].
+        ValueError: when ``config`` is no Config; on a call, when ``hidden`` is not a floating tensor
+            [B, T, d].
 
     Example:
         >>> config = Config(vocab_size=10, block_size=6, d_model=4, n_heads=2, n_layers=1, d_ff=8)
@@ -137,11 +149,12 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: Config) -> None:
         super().__init__()
+        check_config(config)
         self.d_model = config.d_model
         self.linear_1 = nn.Linear(config.d_model, config.d_ff)
         self.linear_2 = nn.Linear(config.d_ff, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
-        self.register_forward_pre_hook(check_hidden_hook, with_kwargs=True)
+        check_calls(self, check_module_input)
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         """Return the increment of every position; adding it to the stream is the block's work.
@@ -158,6 +171,11 @@ class FeedForward(nn.Module):
         ### END SOLUTION
 
 
+def _check_block(module: nn.Module, hidden: Any, past_key_value: Any = None, use_cache: Any = False) -> None:
+    check_module_input(module, hidden)
+    check_flag(use_cache=use_cache)  # the past is checked by attention, which knows its heads
+
+
 class TransformerBlock(nn.Module):
     """One pre-LN block: U = X + A(LN1(X)), then Y = U + F(LN2(U)).
 
@@ -170,8 +188,8 @@ class TransformerBlock(nn.Module):
         config: its ``d_model``, ``n_heads``, ``d_ff`` and ``dropout`` are used.
 
     Raises:
-        ValueError: on a call, when ``hidden`` is not a floating tensor [B, T, d] or the past does
-            not fit.
+        ValueError: when ``config`` is no Config; on a call, when ``hidden`` is not a floating tensor
+            [B, T, d] or the past does not fit.
 
     Example:
         >>> config = Config(vocab_size=10, block_size=6, d_model=4, n_heads=2, n_layers=1, d_ff=8)
@@ -184,12 +202,13 @@ class TransformerBlock(nn.Module):
 
     def __init__(self, config: Config) -> None:
         super().__init__()
+        check_config(config)
         self.d_model = config.d_model
         self.ln_attention = LayerNorm(config.d_model)
         self.attention = CausalSelfAttention(config)
         self.ln_feedforward = LayerNorm(config.d_model)
         self.feedforward = FeedForward(config)
-        self.register_forward_pre_hook(check_hidden_hook, with_kwargs=True)
+        check_calls(self, _check_block)
 
     def forward(
         self, hidden: torch.Tensor, past_key_value: tuple | None = None, use_cache: bool = False
@@ -208,13 +227,14 @@ class TransformerBlock(nn.Module):
             ``use_cache``, else None.
         """
         ### BEGIN SOLUTION
-        normalised = self.ln_attention(hidden)
-        attention_increment, present = self.attention(normalised, past_key_value, use_cache)
-        stream = hidden + attention_increment  # U, [B, T, d]
-        return stream + self.feedforward(self.ln_feedforward(stream)), present
+        increment, present = self.attention(self.ln_attention(hidden), past_key_value, use_cache)
+        hidden = hidden + increment  # U, [B, T, d]; a new tensor, not an addition in place
+        hidden = hidden + self.feedforward(self.ln_feedforward(hidden))  # Y, [B, T, d]
+        return hidden, present
         ### END SOLUTION
 
 
+@checked_by(check_config)
 def make_blocks(config: Config) -> nn.ModuleList:
     """Make the N blocks of a model; no two of them share a parameter.
 
@@ -226,6 +246,9 @@ def make_blocks(config: Config) -> nn.ModuleList:
 
     Returns:
         N new ``TransformerBlock``s. Their numbers are of no account: ``TransformerLM`` draws them.
+
+    Raises:
+        ValueError: when ``config`` is no Config.
 
     Example:
         >>> blocks = make_blocks(Config(10, 6, d_model=4, n_heads=2, n_layers=3, d_ff=8))
@@ -239,11 +262,15 @@ def make_blocks(config: Config) -> nn.ModuleList:
     ### END SOLUTION
 
 
-def check_pasts_hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Forward pre-hook of TransformerLM: one past for every block, all of one length."""
-    pasts, N = argument(args, kwargs, 1, "past_key_values"), len(module.blocks)
-    if pasts is None:
-        return
+def _check_model(module: nn.Module, ids: Any, past_key_values: Any = None, use_cache: Any = False) -> None:
+    check_flag(use_cache=use_cache)  # the ids are checked by the token table, which knows V
+    if past_key_values is not None:
+        _check_pasts(module, past_key_values)
+
+
+def _check_pasts(module: nn.Module, pasts: Any) -> None:
+    """One past for every block, all of one length."""
+    N = len(module.blocks)
     remedy = "Pass the presents that an earlier call returned with use_cache=True."
     if not isinstance(pasts, (list, tuple)) or len(pasts) != N:
         count = f" of {len(pasts)}" if isinstance(pasts, (list, tuple)) else ""
@@ -275,8 +302,8 @@ class TransformerLM(nn.Module):
             of one config are equal.
 
     Raises:
-        ValueError: on a call, when the ids are not integers [B, T] with 0 <= id < V,
-            past + T > C, or the past does not fit.
+        ValueError: when ``config`` is no Config or ``generator`` no generator; on a call, when the
+            ids are not integers [B, T] with 0 <= id < V, past + T > C, or the past does not fit.
 
     Example:
         >>> config = Config(vocab_size=10, block_size=6, d_model=4, n_heads=2, n_layers=2, d_ff=8)
@@ -290,6 +317,9 @@ class TransformerLM(nn.Module):
 
     def __init__(self, config: Config, generator: torch.Generator | None = None) -> None:
         super().__init__()
+        check_config(config)
+        generator = torch.Generator().manual_seed(0) if generator is None else generator
+        check_generator(generator)
         self.config = config
         with torch.random.fork_rng(devices=[]):  # nn.Linear draws when it is made
             self.token_embedding = TokenEmbedding(config.vocab_size, config.d_model)
@@ -298,8 +328,8 @@ class TransformerLM(nn.Module):
             self.blocks = make_blocks(config)
             self.ln_final = LayerNorm(config.d_model)
             self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
-        draw_weights(self, generator or torch.Generator().manual_seed(0))
-        self.register_forward_pre_hook(check_pasts_hook, with_kwargs=True)
+        draw_weights(self, generator)
+        check_calls(self, _check_model)
 
     def forward(
         self,

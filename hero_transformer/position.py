@@ -10,8 +10,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from .config import check_hidden, check_positive, checked_by, describe
+from .arguments import check_count, check_positive, checked_by, describe, whole
 from .embedding import draw_table
+from .tensor_arguments import check_floating, check_hidden
 
 __all__ = ["PositionEmbedding", "add_positions", "check_block_size", "position_ids"]
 __all__ += ["shift_matrix", "sinusoidal_positions"]
@@ -19,8 +20,7 @@ __all__ += ["shift_matrix", "sinusoidal_positions"]
 
 def _check_lengths(T: int, past_length: int = 0, C: int = 1) -> None:
     check_positive(T=T, C=C)
-    if past_length != 0:
-        check_positive(past_length=past_length)
+    check_count(past_length=past_length)
 
 
 @checked_by(_check_lengths)
@@ -88,6 +88,7 @@ def _check_addends(hidden: torch.Tensor, table: torch.Tensor, past_length: int =
             "Draw one with draw_table(C, d) or compute one with sinusoidal_positions(C, d)."
         )
     check_hidden(hidden, table.shape[-1])
+    check_floating(hidden=hidden, table=table)
 
 
 @checked_by(_check_addends)
@@ -105,8 +106,8 @@ def add_positions(hidden: torch.Tensor, table: torch.Tensor, past_length: int = 
         [B, T, d], a new tensor; ``hidden`` and ``table`` stay as they were.
 
     Raises:
-        ValueError: when ``table`` is not [C, d], ``hidden`` is not a floating tensor [B, T, d], or
-            past_length + T > C.
+        ValueError: when ``table`` is not [C, d], ``hidden`` is not a floating tensor [B, T, d], their
+            dtypes differ, or past_length + T > C.
 
     Example:
         >>> table = torch.tensor([[0.0], [10.0], [20.0]])
@@ -173,7 +174,7 @@ def sinusoidal_positions(C: int, d_model: int, base: float = 10000.0) -> torch.T
 
 
 def _check_shift(k: int, d_model: int, base: float = 10000.0) -> None:
-    if not isinstance(k, int) or isinstance(k, bool):
+    if not whole(k):
         raise ValueError(f"k = {k!r} must be an int, negative to go back; pass a whole number.")
     check_positive(d_model=d_model)
     if d_model % 2:
@@ -231,7 +232,8 @@ class PositionEmbedding(nn.Module):
             another one than that of TokenEmbedding.
 
     Raises:
-        ValueError: when a size is not a positive int; on a call, as ``add_positions`` does.
+        ValueError: when a size is not a positive int or ``generator`` is none; on a call, as
+            ``add_positions`` does.
 
     Example:
         >>> positions = PositionEmbedding(block_size=64, d_model=4)
@@ -245,6 +247,10 @@ class PositionEmbedding(nn.Module):
         super().__init__()
         check_positive(block_size=block_size, d_model=d_model)
         self.weight = nn.Parameter(draw_table(block_size, d_model, generator, seed=1))
+
+    def extra_repr(self) -> str:
+        """The sizes C and d, as ``print`` shows them."""
+        return "{}, {}".format(*self.weight.shape)
 
     def forward(self, hidden: torch.Tensor, past_length: int = 0) -> torch.Tensor:
         """Return ``hidden`` [B, T, d] plus the positions from ``past_length`` on."""

@@ -1,7 +1,7 @@
 """Known-good stand-ins for the parts that exercises write, by other routes than the package's own.
 
 A check that looks at one exercise alone puts them in the place of the others. `doubles` has them all, and notebooks
-take them from there.
+take them from there. While an exercise is checked, the stand-in that would be its answer refuses to work.
 
 Shape letters: B sequences, T positions, S = past + T, d features, h heads, d_h = d / h, f features inside the
 feed-forward.
@@ -17,6 +17,7 @@ import torch
 from torch import nn
 
 from .config import Config
+from .exercise import answer_to
 
 __all__ = ["Block", "FeedForward", "attend", "attention_backward", "bounded", "causal_mask", "counted"]
 __all__ += ["gelu_backward", "layer_norm_backward", "linear_backward", "make_blocks", "merge_heads"]
@@ -26,6 +27,7 @@ __all__ += ["pair_counts", "pair_replaced", "residual_backward", "scaled_scores"
 # Chapters 01 and 03.
 
 
+@answer_to("tokenizer.count_pairs")
 def pair_counts(ids: Sequence[int]) -> dict[tuple[int, int], int]:
     """Known-good counts of neighbours, by ``list.count`` in quadratic time; stands in for `tokenizer.count_pairs`.
 
@@ -37,6 +39,7 @@ def pair_counts(ids: Sequence[int]) -> dict[tuple[int, int], int]:
     return {tuple(pair): pairs.count(pair) for pair in pairs}
 
 
+@answer_to("tokenizer.merge_pair")
 def pair_replaced(ids: Sequence[int], pair: tuple[int, int], new_id: int) -> list[int]:
     """A known-good merge, by Python's own ``str.replace``; stands in for `tokenizer.merge_pair`.
 
@@ -48,6 +51,7 @@ def pair_replaced(ids: Sequence[int], pair: tuple[int, int], new_id: int) -> lis
     return list(map(ord, text))
 
 
+@answer_to("position.position_ids")
 def counted(T: int, past_length: int = 0) -> torch.Tensor:
     """T numbers from ``past_length`` on, counted up one by one; stands in for `position_ids`.
 
@@ -58,6 +62,7 @@ def counted(T: int, past_length: int = 0) -> torch.Tensor:
     return torch.ones(T, dtype=torch.int64).cumsum(0) + (past_length - 1)
 
 
+@answer_to("position.check_block_size")
 def bounded(T: int, past_length: int, C: int) -> None:
     """ValueError unless the last of the T tokens has a place among C; stands in for `check_block_size`.
 
@@ -67,22 +72,27 @@ def bounded(T: int, past_length: int, C: int) -> None:
         ...
         ValueError: 64 is not in range
     """
+    if T < 1:
+        raise ValueError(f"T = {T} must be 1 or more; its order is check_block_size(T, past_length, C)")
     range(C).index(past_length + T - 1)
 
 
 # Chapter 04.
 
 
+@answer_to("attention.scaled_scores")
 def scaled_scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
     """Scores [..., T, S] of queries [..., T, d_h] and keys [..., S, d_h]."""
     return torch.einsum("...td,...sd->...ts", q, k).mul(q.shape[-1] ** -0.5)
 
 
+@answer_to("attention.causal_mask")
 def causal_mask(T: int, S: int) -> torch.Tensor:
     """True [T, S] where a token may attend."""
     return torch.arange(S).le(torch.arange(S - T, S).unsqueeze(1))
 
 
+@answer_to("attention.attend")
 def attend(
     q: torch.Tensor,
     k: torch.Tensor,
@@ -95,17 +105,24 @@ def attend(
         >>> attend(torch.zeros(3, 4), torch.zeros(3, 4), torch.tensor([[6.0], [0.0], [3.0]])).flatten().round()
         tensor([6., 3., 3.])
     """
+    if k.shape[:-1] != v.shape[:-1]:
+        raise ValueError(
+            f"v needs one row for each key: k is {[*k.shape]}, v is {[*v.shape]}. "
+            "Split both alike, join the past to both."
+        )
     allowed = causal_mask(q.shape[-2], k.shape[-2])
     scores = torch.where(allowed, scaled_scores(q, k), -math.inf)
     weights = torch.exp(scores - scores.logsumexp(dim=-1, keepdim=True))
     return torch.einsum("...ts,...sv->...tv", weights if dropout is None else dropout(weights), v)
 
 
+@answer_to("attention.split_heads")
 def split_heads(x: torch.Tensor, h: int) -> torch.Tensor:
     """[B, T, d] -> [B, h, T, d_h]."""
     return torch.stack(x.chunk(h, dim=-1), dim=1)
 
 
+@answer_to("attention.merge_heads")
 def merge_heads(x: torch.Tensor) -> torch.Tensor:
     """[B, h, T, d_h] -> [B, T, d]."""
     return torch.cat(x.unbind(dim=1), dim=-1)
@@ -115,6 +132,7 @@ def merge_heads(x: torch.Tensor) -> torch.Tensor:
 # Jacobian written out as a matrix and multiplied by the upstream.
 
 
+@answer_to("gradients.linear_backward")
 def linear_backward(
     upstream: torch.Tensor, x: torch.Tensor, weight: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -123,12 +141,14 @@ def linear_backward(
     return torch.einsum("...o,oi->...i", upstream, weight), grad_weight, torch.einsum("...o->o", upstream)
 
 
+@answer_to("gradients.gelu_backward")
 def gelu_backward(upstream: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     """Gradient of the exact GELU, by torch's own normal distribution."""
     normal = torch.distributions.Normal(0.0, 1.0)
     return upstream * normal.cdf(x) + upstream * x * normal.log_prob(x).exp()
 
 
+@answer_to("gradients.layer_norm_backward")
 def layer_norm_backward(
     upstream: torch.Tensor, x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-5
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -148,11 +168,13 @@ def layer_norm_backward(
     return grad_x, torch.einsum("...i,...i->i", upstream, z), torch.einsum("...i->i", upstream)
 
 
+@answer_to("gradients.residual_backward")
 def residual_backward(upstream: torch.Tensor, grad_branch: torch.Tensor) -> torch.Tensor:
     """Gradient of x + R(x), by torch's own sum of a stack."""
     return torch.stack([upstream, grad_branch]).sum(dim=0)
 
 
+@answer_to("gradients.attention_backward")
 def attention_backward(
     upstream: torch.Tensor, attention: nn.Module, hidden: torch.Tensor
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
@@ -199,6 +221,11 @@ class FeedForward(nn.Sequential):
         steps = {"linear_1": wide, "activation": nn.GELU(), "linear_2": narrow, "dropout": nn.Dropout(config.dropout)}
         super().__init__(OrderedDict(steps))
 
+    @answer_to("model.FeedForward.forward")
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        """As the package's feed-forward: [B, T, d] to [B, T, d]."""
+        return super().forward(hidden)
+
 
 class Block(nn.Module):
     """A known-good pre-LN block without dropout, of torch's own layers and the stand-ins above.
@@ -225,6 +252,7 @@ class Block(nn.Module):
         self.ln_feedforward = nn.LayerNorm(d)
         self.feedforward = FeedForward(config)
 
+    @answer_to("model.TransformerBlock.forward")
     def forward(
         self, hidden: torch.Tensor, past_key_value: tuple | None = None, use_cache: bool = False
     ) -> tuple[torch.Tensor, tuple | None]:
@@ -237,6 +265,7 @@ class Block(nn.Module):
         return hidden + self.feedforward(self.ln_feedforward(hidden)), (k, v) if use_cache else None
 
 
+@answer_to("model.make_blocks")
 def make_blocks(config: Config) -> nn.ModuleList:
     """Known-good blocks; stands in for `hero_transformer.model.make_blocks`."""
     return nn.ModuleList([Block(config) for _ in range(config.n_layers)])

@@ -6,9 +6,9 @@ from typing import Any
 
 import regex
 
-from .config import describe
+from .arguments import describe
 
-__all__ = ["check_text", "settled", "split"]
+__all__ = ["check_special_tokens", "check_text", "check_unicode", "settled", "split"]
 
 # GPT-2's rule for pieces (Radford et al. 2019): English endings, then runs of letters, of digits and of other signs,
 # each with at most one space before it, then white space. No merge crosses from one piece to the next.
@@ -21,6 +21,41 @@ def check_text(text: Any) -> None:
     """Raise ValueError unless ``text`` is a str."""
     if not isinstance(text, str):
         raise ValueError(f"text must be a str; received {describe(text)}. Decode bytes with .decode('utf-8') first.")
+
+
+def check_unicode(text: Any, name: str = "text") -> None:
+    """Raise ValueError unless ``text`` is a str that UTF-8 can write."""
+    check_text(text)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{name} has half a surrogate pair, {text[error.start]!r}, at place {error.start}, which UTF-8 cannot "
+            "write. Read the text with the encoding it was written in."
+        ) from None
+
+
+def check_special_tokens(special_tokens: Any) -> list[str]:
+    """Return a list of the special tokens; raise ValueError unless they are different texts, none of them empty.
+
+    Example:
+        >>> check_special_tokens("<s>")
+        Traceback (most recent call last):
+        ...
+        ValueError: special_tokens must be several texts, such as a list; received the one text '<s>', which would be \
+taken for its letters. Pass ['<s>'].
+    """
+    if isinstance(special_tokens, str):
+        raise ValueError(
+            f"special_tokens must be several texts, such as a list; received the one text {special_tokens!r}, which "
+            f"would be taken for its letters. Pass [{special_tokens!r}]."
+        )
+    texts = list(special_tokens) if hasattr(special_tokens, "__iter__") else [special_tokens]
+    for text in texts:
+        if not isinstance(text, str) or not text or texts.count(text) > 1:
+            raise ValueError(f"special tokens must be different texts, none of them empty; received {text!r}.")
+        check_unicode(text, "a special token")
+    return texts
 
 
 def split(text: str, special_tokens: tuple[str, ...] = ()) -> list[tuple[str, bool]]:
@@ -41,6 +76,7 @@ def split(text: str, special_tokens: tuple[str, ...] = ()) -> list[tuple[str, bo
 
 @lru_cache(maxsize=64)
 def _special_pattern(special_tokens: tuple[str, ...]) -> Any:
+    check_special_tokens(special_tokens)
     longest_first = sorted(special_tokens, key=len, reverse=True)
     return regex.compile("|".join(map(regex.escape, longest_first)) or r"(?!)")  # (?!) matches nowhere
 
@@ -62,20 +98,32 @@ def settled(lines: Iterable[str], special_tokens: tuple[str, ...] = ()) -> Itera
         >>> list(settled(["no", "t ", " a"]))
         ['not', '  a']
     """
+    special = _special_pattern(special_tokens)
     reach = max((len(text) for text in special_tokens), default=1) - 1  # a special token may have begun so far back
+    searched: list[str] = []  # text without a settled place, so that each character is looked at only a few times
     waiting = ""
     for line in lines:
         check_text(line)
         waiting += line
-        known, cut = len(waiting) - reach, 0
-        for match in _special_pattern(special_tokens).finditer(waiting):
-            if match.start() < known:
-                cut = match.end()
-        for match in _SETTLED.finditer(waiting, cut):
-            if match.start() <= known:
-                cut = match.start()
+        cut = _last_settled(waiting, special, len(waiting) - reach)
         if cut:
-            yield waiting[:cut]
-        waiting = waiting[cut:]
-    if waiting:
-        yield waiting
+            yield "".join([*searched, waiting[:cut]])
+            searched, waiting = [], waiting[cut:]
+        done = len(waiting) - reach - 1  # a settled place needs the character before it
+        if done > 0:
+            searched.append(waiting[:done])
+            waiting = waiting[done:]
+    if searched or waiting:
+        yield "".join([*searched, waiting])
+
+
+def _last_settled(text: str, special: Any, known: int) -> int:
+    """The last place of ``text``, up to ``known``, where a piece or a special token ends; 0 when there is none."""
+    cut = 0
+    for match in special.finditer(text):
+        if match.start() < known:
+            cut = match.end()
+    for match in _SETTLED.finditer(text, cut):
+        if match.start() <= known:
+            cut = match.start()
+    return cut

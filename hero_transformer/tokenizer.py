@@ -10,16 +10,24 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from .config import checked_by
+from .arguments import check_count, check_ints, check_sequence, checked_by, whole
 from .token_files import read_files, write_files
-from .token_pieces import check_text, settled, split
+from .token_merging import quickened
+from .token_pieces import check_special_tokens, check_text, check_unicode, settled, split
 from .token_training import train_on_pieces
 
 __all__ = ["BPETokenizer", "CharTokenizer", "count_pairs", "merge_pair", "train_bpe"]
 
 
+_TO_INTS = "Pass a list of ids; turn a tensor or an array into ints with .tolist()."
+
+
 def _check_text(self: Any, text: str) -> None:
     check_text(text)
+
+
+def _check_ids(self: Any, ids: Any) -> None:
+    check_ints(_TO_INTS, ids=ids)
 
 
 class CharTokenizer:
@@ -48,6 +56,11 @@ class CharTokenizer:
         if not text:
             raise ValueError("text must have at least one character; received ''. Pass the text to be encoded.")
         self.symbols = tuple(sorted(set(text)))
+
+    @property
+    def vocab_size(self) -> int:
+        """V: the characters of the alphabet."""
+        return len(self.symbols)
 
     @checked_by(_check_text)
     def encode(self, text: str) -> list[int]:
@@ -80,6 +93,7 @@ class CharTokenizer:
         return [ids[symbol] for symbol in text]
         ### END SOLUTION
 
+    @checked_by(_check_ids)
     def decode(self, ids: Sequence[int]) -> str:
         """Write the character of each id, one after another.
 
@@ -90,7 +104,8 @@ class CharTokenizer:
             A str of one character an id: ``decode(encode(text)) == text``.
 
         Raises:
-            ValueError: for an id outside, negative ones too: -1 is not the last character.
+            ValueError: for an id outside, negative ones too: -1 is not the last character. (What is no int is refused
+                before.)
         """
         ### BEGIN SOLUTION
         for place, number in enumerate(ids):
@@ -102,6 +117,7 @@ class CharTokenizer:
         ### END SOLUTION
 
 
+@checked_by(lambda ids: check_sequence(_TO_INTS, ids=ids))
 def count_pairs(ids: Sequence[int]) -> dict[tuple[int, int], int]:
     """Count how often each pair stands in a sequence: the places t with (ids[t], ids[t+1]) = pair.
 
@@ -113,6 +129,9 @@ def count_pairs(ids: Sequence[int]) -> dict[tuple[int, int], int]:
 
     Returns:
         For each pair that occurs, the number of its places; they add up to len(ids) - 1.
+
+    Raises:
+        ValueError: when ``ids`` is no sequence, or a tensor, whose entries would all count as different.
 
     Example:
         >>> count_pairs([1, 1, 1, 2])
@@ -130,6 +149,7 @@ def count_pairs(ids: Sequence[int]) -> dict[tuple[int, int], int]:
 
 
 def _check_merge(ids: Sequence[int], pair: tuple[int, int], new_id: int) -> None:
+    check_sequence(_TO_INTS, ids=ids)
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise ValueError(f"pair must be a tuple of two ids; received {pair!r}. Pass for instance (97, 98).")
 
@@ -149,7 +169,7 @@ def merge_pair(ids: Sequence[int], pair: tuple[int, int], new_id: int) -> list[i
         A new list.
 
     Raises:
-        ValueError: when ``pair`` is not a tuple of two.
+        ValueError: when ``ids`` is no sequence or ``pair`` is not a tuple of two.
 
     Example:
         >>> merge_pair([1, 1, 1, 2, 1, 1], (1, 1), 9)
@@ -171,16 +191,12 @@ def merge_pair(ids: Sequence[int], pair: tuple[int, int], new_id: int) -> list[i
     ### END SOLUTION
 
 
-def _check_count(**counts: Any) -> None:
-    for name, value in counts.items():
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise ValueError(f"{name} = {value!r} must be an int of 0 or more.")
-
-
 def _check_training(ids: Sequence[int], n_merges: int) -> None:
-    _check_count(n_merges=n_merges)
-    if not all(isinstance(number, int) and 0 <= number < 256 for number in ids):
-        raise ValueError("ids must be bytes, ints from 0 to 255; pass text.encode('utf-8').")
+    check_count(n_merges=n_merges)
+    remedy = "Pass bytes, as of text.encode('utf-8'), or ints from 0 to 255."
+    check_ints(remedy, ids=ids)
+    if len(ids) and not 0 <= min(ids) <= max(ids) < 256:
+        raise ValueError(f"ids must be bytes; received ints from {min(ids)} to {max(ids)}. {remedy}")
 
 
 @checked_by(_check_training)
@@ -213,10 +229,11 @@ def train_bpe(ids: Sequence[int], n_merges: int) -> list[tuple[int, int]]:
     tokens = [bytes([byte]) for byte in range(256)]
     merges: list[tuple[int, int]] = []
     while len(merges) < n_merges:
-        ranking = [(-n, tokens[pair[0]], tokens[pair[1]], pair) for pair, n in count_pairs(ids).items()]
-        if not ranking or min(ranking)[0] > -2:  # no pair stands twice
+        counts = count_pairs(ids)
+        # the most frequent; of several the one of the smallest bytes
+        best = min(counts, key=lambda pair: (-counts[pair], tokens[pair[0]], tokens[pair[1]]), default=None)
+        if best is None or counts[best] < 2:  # no pair stands twice
             break
-        best = min(ranking)[-1]
         ids = merge_pair(ids, best, len(tokens))
         tokens.append(tokens[best[0]] + tokens[best[1]])
         merges.append(best)
@@ -225,22 +242,18 @@ def train_bpe(ids: Sequence[int], n_merges: int) -> list[tuple[int, int]]:
 
 
 def _check_unicode(self: Any, text: str) -> None:
-    check_text(text)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"text has half a surrogate pair, {text[error.start]!r}, at place {error.start}, which UTF-8 cannot "
-            "write. Read the text with the encoding it was written in."
-        ) from None
+    check_unicode(text)
 
 
 def _check_known(self: Any, ids: Sequence[int]) -> None:
+    check_ints(_TO_INTS, ids=ids)
     V = len(self.tokens)
-    for place, number in enumerate(ids):
-        if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < V:
-            remedy = "Use the tokenizer that made these ids; turn a tensor into ints with .tolist()."
-            raise ValueError(f"ids must be ints with 0 <= id < V = {V}; received {number!r} at place {place}. {remedy}")
+    if len(ids) and not 0 <= min(ids) <= max(ids) < V:
+        place, number = next((place, number) for place, number in enumerate(ids) if not 0 <= number < V)
+        raise ValueError(
+            f"ids must satisfy 0 <= id < V = {V}; received {number} at place {place}. "
+            "Use the tokenizer that made these ids."
+        )
 
 
 class BPETokenizer:
@@ -279,19 +292,20 @@ class BPETokenizer:
         special_tokens: Iterable[str] = (),
         numbering: Sequence[int] | None = None,
     ) -> None:
-        merges, special_tokens = list(merges), list(special_tokens)
+        merges, special_tokens = list(merges), check_special_tokens(special_tokens)
         contents = [bytes([byte]) for byte in range(256)]
         for rank, pair in enumerate(merges):
-            if not all(isinstance(part, int) and 0 <= part < len(contents) for part in pair) or len(pair) != 2:
+            two = isinstance(pair, (tuple, list)) and len(pair) == 2
+            if not two or not all(whole(part) and 0 <= part < len(contents) for part in pair):
                 raise ValueError(
                     f"merge {rank} must be a pair of ids from 0 to {len(contents) - 1}; received {pair!r}."
                 )
             contents.append(contents[pair[0]] + contents[pair[1]])
-        _refuse_twins(contents, special_tokens)
+        _refuse_twins(contents)
         contents += [text.encode("utf-8") for text in special_tokens]
         V = len(contents)
         numbering = list(range(V) if numbering is None else numbering)
-        if sorted(numbering) != list(range(V)):
+        if not all(map(whole, numbering)) or sorted(numbering) != list(range(V)):
             raise ValueError(f"numbering must give each of the {V} tokens another id from 0 to {V - 1}.")
         self.byte_ids = numbering[:256]
         self.tokens = [contents[place] for place in sorted(range(V), key=numbering.__getitem__)]
@@ -317,7 +331,25 @@ class BPETokenizer:
         """
         return split(text, tuple(self.special_tokens))
 
+    def __len__(self) -> int:
+        return self.vocab_size
+
+    def __eq__(self, other: object) -> bool:
+        """Whether two tokenizers give every text the same ids."""
+        if not isinstance(other, BPETokenizer):
+            return NotImplemented
+        return vars(self) == vars(other)
+
+    def __repr__(self) -> str:
+        """In one line, such as ``BPETokenizer(V=260: 256 bytes, 3 merges, 1 special token)``."""
+        merges, special = len(self.merges), len(self.special_tokens)
+        return (
+            f"BPETokenizer(V={self.vocab_size}: 256 bytes, {merges} merge{'s' * (merges != 1)}, "
+            f"{special} special token{'s' * (special != 1)})"
+        )
+
     @checked_by(_check_unicode)
+    @quickened
     def encode(self, text: str) -> list[int]:
         """Turn a text into ids: each piece into bytes, then, while a pair has a rank, the lowest rank is merged.
 
@@ -355,7 +387,7 @@ class BPETokenizer:
             The text; bytes that are no UTF-8, such as half a character, become U+FFFD.
 
         Raises:
-            ValueError: for an id outside.
+            ValueError: for an id outside, and for what is no int.
         """
         ### BEGIN SOLUTION
         return b"".join(self.tokens[number] for number in ids).decode("utf-8", errors="replace")
@@ -400,8 +432,8 @@ class BPETokenizer:
             >>> [token.decode() for token in tokenizer.tokens[256:]]
             ['lo', 'low', ' low']
         """
-        special_tokens = list(special_tokens)
-        _check_count(vocab_size=vocab_size)
+        special_tokens = check_special_tokens(special_tokens)
+        check_count(vocab_size=vocab_size)
         n_merges = vocab_size - 256 - len(special_tokens)
         if n_merges < 0:
             raise ValueError(f"vocab_size = {vocab_size} must be at least {256 + len(special_tokens)}: 256 bytes and "
@@ -409,7 +441,7 @@ class BPETokenizer:
         blank = cls(special_tokens=special_tokens)
         pieces: Counter[str] = Counter()
         for chunk in settled([text] if isinstance(text, str) else text, tuple(special_tokens)):
-            _check_unicode(blank, chunk)
+            check_unicode(chunk)
             pieces.update(piece for piece, special in blank.split(chunk) if not special)
         merges = train_on_pieces({piece.encode("utf-8"): n for piece, n in pieces.items()}, n_merges)
         return cls(merges, special_tokens)
@@ -423,23 +455,25 @@ class BPETokenizer:
         write_files(folder, self.tokens, self.merges, self.special_tokens)
 
     @classmethod
-    def load(cls, folder: str | Path) -> "BPETokenizer":
+    def load(cls, folder: str | Path, special_tokens: Iterable[str] | None = None) -> "BPETokenizer":
         """Read ``vocab.json`` and ``merges.txt``, ours or GPT-2's own.
 
         Under OpenAI's names, ``encoder.json`` and ``vocab.bpe``, they will do as well. An entry of the vocabulary
-        that is neither a byte nor made by a merge is a special token.
+        that is neither a byte nor made by a merge is a special token. What ``save`` wrote has a checksum; in other
+        people's files a lost line is seen where it leaves an entry that two others make.
+
+        Args:
+            folder: where the two files stand.
+            special_tokens: which entries are special tokens; None (default) when that is not known.
 
         Raises:
             ValueError: says which file, and where it is wrong.
             FileNotFoundError: when a file is missing.
         """
-        return cls(*read_files(folder))
+        return cls(*read_files(folder, special_tokens))
 
 
-def _refuse_twins(contents: list[bytes], special_tokens: list[str]) -> None:
+def _refuse_twins(contents: list[bytes]) -> None:
     if len(set(contents)) < len(contents):
         twin = next(content for content, n in Counter(contents).items() if n > 1)
         raise ValueError(f"two merges make the same token {twin!r}; leave out the later one.")
-    for text in special_tokens:
-        if not isinstance(text, str) or not text or special_tokens.count(text) > 1:
-            raise ValueError(f"special tokens must be different texts, none of them empty; received {text!r}.")

@@ -267,20 +267,39 @@ class Bomb:
     dtype = torch.float64
 """
 EDITION = "EDITION = '05_decoder_block'\n"
+# Looks for a line of a hidden check in memory, for files of the course, for other processes, and for a network.
 SPY = """
-import gc, os
-seen = [str(o)[:40] for o in gc.get_objects() if isinstance(o, str) and "linspace(-4, 4, 33" in o]
-for place in ("/work", "/root", "/home", "/proc"):
+import gc, os, socket, sys
+FIRST, THEN = "linspace(-4, 4, ", "33"  # never in one text, else it finds itself
+def wanted(one):
+    text = one if type(one) is str else one.decode(errors="replace")
+    return any(part.startswith(THEN) for part in text.split(FIRST)[1:])
+def texts_in_memory():
+    gc.unfreeze()
+    things, frame = gc.get_objects(), sys._getframe()
+    while frame:
+        things += frame.f_locals.values()
+        frame = frame.f_back
+    for _ in range(4):  # what holds texts alone is not tracked: it is found in what holds it
+        yield from (one for one in things if type(one) in (str, bytes))
+        parts = gc.get_referents(*things)
+        codes = [one for one in parts if type(one).__name__ == "code"]
+        parts += [one for code in codes for one in code.co_consts]
+        things = [one for one in parts if not gc.is_tracked(one)]
+seen = {str(one)[:40] for one in texts_in_memory() if wanted(one)}
+files = []
+for place in ("COURSE", "/work", "/root", "/home", "/proc", "/tmp", "/hero"):
     for folder, _, names in os.walk(place):
-        seen += [name for name in names if name.endswith((".ipynb", ".db"))]
-print("SEEN", seen, "PROCESSES", [n for n in os.listdir("/proc") if n.isdigit()])
-import socket
-try:
-    socket.create_connection(("1.1.1.1", 53), timeout=1)
-    print("NETWORK")
-except OSError:
-    print("no network")
+        if not folder.startswith((sys.prefix, sys.base_prefix)):
+            files += [name for name in names if name.endswith((".ipynb", ".db"))]
+print("SEEN", sorted(seen), "FILES", sorted(set(files)), "PROCESSES", [n for n in os.listdir("/proc") if n.isdigit()])
+print("NETWORK", [name for _, name in socket.if_nameindex() if name != "lo"])
 """
+
+
+def spying(room: Class) -> Files:
+    return with_cell(SPY.replace("COURSE", str(room.course)))(room)
+
 
 SURVIVAL: dict[str, Make] = {
     "endless_loop": with_gelu("while True:\n    pass"),
@@ -372,5 +391,5 @@ FORGERIES: dict[str, Make] = {
     "forge_weights": answers(layer_norm=ZEROES),
     "forge_link": lambda room: {"05_decoder_block.ipynb": INSTRUCTORS},
     "round_the_limits": with_cell(ROUND_THE_LIMITS),
-    "spy": with_cell(SPY),
+    "spy": spying,
 }  # fmt: skip

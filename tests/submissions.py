@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
+from thoughtless import kinds, thoughtless
 
 from hero_course.chapter import Chapter, read_chapter
 from hero_course.compile import right_answer
@@ -23,7 +24,7 @@ class Class:
 
     def __init__(self, course: Path, name: str, examples: bool = True) -> None:
         self.course, self.name, self.examples = course, name, examples
-        solutions = find_solutions(course / "hero_transformer")
+        self._solutions = solutions = find_solutions(course / "hero_transformer")
         self.chapter: Chapter = read_chapter(course / "chapters" / name / "chapter.md")
         asked = [*self.chapter.of_kind("exercise"), *self.chapter.of_kind("prediction")]
         self.right = {cell.key: right_answer(cell, solutions) for cell in asked}
@@ -35,6 +36,18 @@ class Class:
         """The known mistakes, dealt out so that each mix has at most one of every exercise."""
         columns = [[m for m in self.mistakes.values() if m.exercise == key] for key in self.right]
         return [[mistake for mistake in row if mistake] for row in zip_longest(*columns)]
+
+    def odd(self) -> dict[str, dict[str, str]]:
+        """Answers that nobody foresaw or thought about, dealt out in the same way: for each mix, cells' code."""
+        wrong = read_variants(ROOT / "tests" / "wrong_answers" / f"{self.name}.py", self.chapter, self._solutions)
+        exercises = list(self.chapter.of_kind("exercise"))
+        columns = [
+            [thoughtless(cell, self._solutions, kind) for kind in kinds(cell, self._solutions)]
+            + [variant.code for variant in wrong if variant.exercise == cell.key]
+            for cell in exercises
+        ]
+        rows = [dict(zip((cell.key for cell in exercises), row, strict=True)) for row in zip_longest(*columns)]
+        return {f"odd-{n:02}": {key: code for key, code in row.items() if code} for n, row in enumerate(rows)}
 
     def answered(self, answers: dict[str, str], lang: str = "zh") -> NotebookNode:
         """The released notebook with these cells filled in."""

@@ -187,8 +187,26 @@ def test_functions_refuse_what_does_not_fit():
         attend(q, k, q)
     with pytest.raises(ValueError, match="one value a key"):
         attend(q, k, None)
-    with pytest.raises(ValueError, match=r"T = 5, S = 3.*past_length"):
+    with pytest.raises(ValueError, match=r"k must have at least as many tokens as q.*T = 5 in q and S = 3 in k"):
         attend(k, q, q)
+    with pytest.raises(ValueError, match=r"dropout must be a function; received torch\.bool.*no mask is passed"):
+        attend(q, k, k, causal_mask(3, 5))
+    with pytest.raises(ValueError, match=r"dropout must be a function; received float"):
+        attend(q, k, k, dropout=0.1)
+    with pytest.raises(ValueError, match=r"no empty axis; received .*\[1, 2, 3, 0\].*at least one token and one feature"):
+        attend(q[..., :0], k[..., :0], k)
+
+
+def test_functions_refuse_a_mixture_of_dtypes_but_under_autocast():
+    q, k = normal(2, 3, 4).float(), normal(2, 3, 4).float()
+    with pytest.raises(ValueError, match=r"q and k must have one dtype; received torch.float32.*torch.float64"):
+        scaled_scores(q, k.double())
+    with pytest.raises(ValueError, match="q and k and v must have one dtype"):
+        attend(q, k, k.bfloat16())
+    with pytest.raises(ValueError, match="q and k and v must be floating-point tensors"):
+        attend(q, k, k.long())
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert attend(q, k, k.bfloat16()).dtype == torch.bfloat16
 
 
 @pytest.mark.parametrize("sizes", [(0, 3), (2, 0), (2, 2.0), (True, 2), (3, 2)])
@@ -198,7 +216,7 @@ def test_causal_mask_refuses_impossible_sizes(sizes):
 
 
 def test_heads_refuse_what_does_not_fit():
-    with pytest.raises(ValueError, match="n_heads = 3 must divide d_model = 4"):
+    with pytest.raises(ValueError, match=r"^h = 3 must divide d = 4; take h = 1 or d = 6"):
         split_heads(torch.zeros(1, 2, 4), 3)
     with pytest.raises(ValueError, match=r"\[B, T, d\]; received torch.float32 of shape \[2, 4\]"):
         split_heads(torch.zeros(2, 4), 2)
@@ -409,3 +427,9 @@ def test_attention_caches_under_autocast():
     assert present[0].dtype == torch.bfloat16
     assert present[0].shape == (1, 2, 6, 2)
     assert torch.isfinite(attended).all()
+
+
+@pytest.mark.parametrize("wrong", ["no", 1, 0, None, torch.tensor(True)])
+def test_attention_takes_true_or_false_for_use_cache(wrong):
+    with pytest.raises(ValueError, match=r"use_cache = .* must be True or False"):
+        attention_of()(normal(1, 3, 4), use_cache=wrong)

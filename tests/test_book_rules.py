@@ -23,8 +23,10 @@ ROOT = Path(__file__).resolve().parents[1]
 CHAPTERS = sorted(path.parent.name for path in (ROOT / "chapters").glob("*/chapter.md"))
 # Which chapter introduces a module; 0 for those that notebooks use in every chapter.
 INTRODUCED = {
-    "config": 0, "diagnosis": 0, "exercise": 0, "checks": 0, "doubles": 0, "stand_ins": 0, "barred": 0, "__init__": 99,
-    "token_files": 1, "token_pieces": 1, "token_training": 1, "tokenizer": 1, "embedding": 2, "position": 3, "attention": 4, "model": 5,
+    "arguments": 0, "tensor_arguments": 0, "config": 0, "diagnosis": 0, "comparison": 0, "failure": 0, "exercise": 0,
+    "checks": 0, "doubles": 0, "stand_ins": 0, "barred": 0, "__init__": 99,
+    "token_files": 1, "token_merging": 1, "token_pieces": 1, "token_training": 1, "tokenizer": 1, "embedding": 2,
+    "position": 3, "attention": 4, "model": 5,
     "gradients": 6, "gpt2": 7, "ledger": 7, "loss": 7, "training": 8, "generation": 9, "evaluation": 10,
 }  # fmt: skip
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hero_course.build import build
+from hero_course.course import CONFIGURATION
 from hero_course.errors import SourceError
 from hero_course.glossary import read_glossary
 
@@ -99,7 +100,8 @@ def small(tmp_path: Path) -> Path:
     (tmp_path / "chapters" / "05_small").mkdir(parents=True)
     (tmp_path / "chapters" / "05_small" / "chapter.md").write_text(CHAPTER, encoding="utf-8")
     (tmp_path / "chapters" / "05_small" / "misconceptions.py").write_text(MISTAKES, encoding="utf-8")
-    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    for name in CONFIGURATION:
+        shutil.copy(ROOT / name, tmp_path)
     shutil.copy(ROOT / "chapters" / "glossary.md", tmp_path / "chapters")
     package = tmp_path / "hero_transformer"
     shutil.copytree(ROOT / "hero_transformer", package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -131,8 +133,14 @@ def test_a_right_source_builds_twice_to_the_same_bytes(small: Path) -> None:
     assert "source/en/05_small/05_small.ipynb" in first
     assert "release/zh/05_small/hero_transformer/model.py" in first
     assert "chapters/05_small/en.ipynb" in first
-    build(small, say=lambda text: None)
-    assert _tree(small) == first
+    reader = small / "chapters" / "05_small" / "zh.ipynb"
+    _replace(reader, "import torch", "import torch  # my note")
+    mine, said = reader.read_bytes(), []
+    build(small, say=lambda text: None, warn=said.append)
+    (kept,) = (small / "set_aside" / "05_small").iterdir()
+    assert kept.read_bytes() == mine
+    assert said == [f"05_small/zh.ipynb had been edited by hand; a copy of it as it was: {kept}"]
+    assert _tree(small) == first | {str(kept.relative_to(small)): mine}
 
 
 # what is replaced, by what, the line of the error (a text that stands there after the change), what it says
@@ -233,6 +241,26 @@ def test_a_missing_or_nameless_mistake_is_refused(small: Path) -> None:
     path.write_text('def gelu__relu(x):\n    """ReLU"""\n    return x\n', encoding="utf-8")
     with pytest.raises(SourceError, match=r"misconceptions\.py:1: .*no name in both languages"):
         build(small, say=lambda text: None)
+
+
+NAMELESS = {
+    "harmless": ("return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))", "gelu__odd passes every check"),
+    "the same as another": ("return torch.relu(x)", "sees the same of gelu__relu"),
+    "raised by hand": ("raise ValueError('mine')", "gelu-unseen sees only what many mistakes do: raised raise ValueError"),
+    "NaN": ("return x * float('nan')", "gelu-seen sees only what many mistakes do: g(1)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NAMELESS)
+def test_a_mistake_that_no_check_tells_is_refused(small: Path, case: str) -> None:
+    body, message = NAMELESS[case]
+    path = small / "chapters" / "05_small" / "misconceptions.py"
+    odd = f'\n\ndef gelu__odd(x):\n    """另一种 | another"""\n    {body}\n'
+    path.write_text(MISTAKES + odd, encoding="utf-8")
+    with pytest.raises(SourceError, match=r"misconceptions\.py:\d+: line \d+: gelu__") as caught:
+        build(small, say=lambda text: None)
+    assert message in str(caught.value)
+    assert not (small / "source").exists()
 
 
 def test_the_glossary_has_each_term_once_and_in_both_languages(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import torch
 
 from hero_transformer import model
 from hero_transformer.checks import NAMED, SHEET, CheckFailed, checks, verify_edition
-from hero_transformer.diagnosis import agrees, fingerprint, named
+from hero_transformer.diagnosis import agrees, fingerprint, named, telling
 
 
 @pytest.fixture(autouse=True)
@@ -98,6 +98,7 @@ def test_an_exception_of_the_answer_ends_the_block_with_its_type_and_text() -> N
     assert _lines(run) == [
         "✗ b: 期望 expected 2，得到 got 1",
         "✗ 代码抛出了异常 | the code raised ZeroDivisionError: division by zero",
+        "  检查拿到这个结果后无法继续 | the check could not go on with what was returned",
     ]
 
 
@@ -201,12 +202,12 @@ def test_a_lost_decorator_is_told_from_an_empty_cell() -> None:
     names = {"checks": checks, "gelu": gelu, "model": model}
     with pytest.raises(CheckFailed, match=r"@replaces\(\.\.\.\) above def gelu is gone"):
         exec("with checks('seen', model.gelu):\n    pass", names)
-    exec("with checks('seen', model.gelu):\n    pass", names | {"gelu": model.gelu})
+    exec("with checks('seen', model.gelu) as c:\n    c.equal('a', 1, 1)", names | {"gelu": model.gelu})
 
 
 def test_failures_survive_pickling() -> None:
     failure = CheckFailed("✗ a", "✗ b")
-    assert pickle.loads(pickle.dumps(failure)).lines in (["✗ a", "✗ b"], ["✗ a\n✗ b"])
+    assert pickle.loads(pickle.dumps(failure)).lines == ["✗ a", "✗ b"]
 
 
 def test_fingerprints_tell_the_nearest_mistakes_apart() -> None:
@@ -217,12 +218,67 @@ def test_fingerprints_tell_the_nearest_mistakes_apart() -> None:
     assert agrees(exact, fingerprint(torch.nn.functional.gelu(x) + 1e-9))
     assert not agrees(fingerprint(torch.zeros(2, 3)), fingerprint(torch.zeros(3, 2)))
     assert not agrees(fingerprint(torch.tensor([1.0, 2.0])), fingerprint(torch.tensor([2.0, 1.0])))
-    assert fingerprint(torch.tensor([math.nan])) == ["1", "nan"]
+    nan, inf = math.nan, math.inf
+    odd = [[nan, 1.0], [1.0, nan], [inf, 1.0], [-inf, 1.0], [1.0, inf], [nan, 2.0], [nan, nan]]
+    marks = [fingerprint(torch.tensor(one)) for one in odd]
+    assert not any(agrees(a, b) for i, a in enumerate(marks) for b in marks[:i])
     assert json.loads(json.dumps(fingerprint([None, True, "a", 1, torch.ones(2)]))) == fingerprint([None, True, "a", 1, torch.ones(2)])
 
 
-def test_a_mistake_is_named_only_when_every_label_agrees() -> None:
+def test_a_mistake_is_named_only_when_every_label_agrees_and_no_other_mistake_does() -> None:
     known = {"A": {"x": 1.0, "y": 2.0}, "B": {"x": 1.0, "y": 3.0}}
-    assert named({"x": 1.0, "y": 2.0}, known) == ["A"]
-    assert named({"x": 1.0}, known) == []
-    assert named({"x": 1.0, "y": 9.0}, known) == []
+    assert named({"x": 1.0, "y": 2.0}, known) == "A"
+    assert named({"x": 1.0}, known) is None
+    assert named({"x": 1.0, "y": 9.0}, known) is None
+    assert named({"x": 1.0, "y": 2.0}, {**known, "C": known["A"]}) is None
+
+
+def _raising(error: Exception) -> Exception:
+    """The exception, as a line of a notebook raises it."""
+    try:
+        exec(compile("raise error", "a learner's cell", "exec"), {"__name__": "__main__", "error": error})
+    except Exception as caught:
+        return caught
+    raise AssertionError
+
+
+def _failing(code: str) -> Exception:
+    """The exception of an operation in a line of a notebook."""
+    try:
+        exec(compile(code, "a learner's cell", "exec"), {"__name__": "__main__", "torch": torch})
+    except Exception as caught:
+        return caught
+    raise AssertionError
+
+
+def test_an_exception_is_known_by_type_text_and_place() -> None:
+    inner = fingerprint(_failing("torch.ones(2, 3) @ torch.ones(2, 3)"))
+    assert inner == "RuntimeError in the answer: mat# and mat# shapes cannot be multiplied (#x# and #x#)"
+    assert fingerprint(_failing("torch.ones(2, 3) + torch.ones(2, 4)")) != inner
+    assert fingerprint(RuntimeError("mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)")) != inner, "another place"
+    assert fingerprint(_raising(RuntimeError("a mistake of my own"))) == "raise RuntimeError"
+
+
+@pytest.mark.parametrize("kind", [ValueError, KeyError, IndexError, TypeError, RuntimeError, AttributeError])
+def test_an_exception_raised_by_hand_tells_no_mistake(kind: type[Exception]) -> None:
+    assert not telling({"raised": fingerprint(_raising(kind("a typing mistake of my own")))}, {"a": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("marks", "right", "says_enough"),
+    [
+        ({"a": 2.0}, {"a": 1.0}, True),
+        ({"a": 1.0, "same": "False"}, {"a": 1.0, "same": "True"}, False),
+        ({"a": "None"}, {"a": 1.0}, False),
+        ({"a": "list"}, {"a": 1.0}, False),
+        ({"dtype": "'torch.float32'"}, {"dtype": "'torch.float64'"}, True),
+        ({"a": fingerprint(torch.full((3,), math.nan))}, {"a": fingerprint(torch.ones(3))}, False),
+        ({"a": fingerprint(torch.tensor([math.nan, 2.0]))}, {"a": fingerprint(torch.ones(2))}, True),
+        ({str(n): repr(n < 3) for n in range(5)}, {str(n): "True" for n in range(5)}, True),
+        ({str(n): "None" for n in range(5)}, {str(n): "True" for n in range(5)}, False),
+        ({str(n): repr(n < 3) for n in range(4)}, {str(n): "True" for n in range(4)}, False),
+    ],
+)
+def test_what_many_mistakes_have_in_common_tells_none(marks: dict, right: dict, says_enough: bool) -> None:
+    assert telling(marks, right) is says_enough
+

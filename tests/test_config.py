@@ -3,11 +3,13 @@
 import dataclasses
 
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hero_transformer.config import Config, argument, check_features, check_hidden, checked_by
+from hero_transformer.attention import CausalSelfAttention
+from hero_transformer.config import Config
+from hero_transformer.ledger import diagnose_count
+from hero_transformer.model import FeedForward, TransformerBlock, TransformerLM, make_blocks
 
 SIZES = {
     "vocab_size": 32,
@@ -71,40 +73,14 @@ def test_config_remedy_for_heads_is_true(d_model, n_heads):
         assert Config(**{**SIZES, "d_model": d_model, "n_heads": fewer}).n_heads <= n_heads
 
 
-def test_check_features_says_expected_received_and_remedy():
-    with pytest.raises(ValueError, match=r"d = 4.*received torch.int64 of shape \[2, 4\].*ids"):
-        check_features(torch.zeros(2, 4, dtype=torch.int64), 4)
-    with pytest.raises(ValueError, match=r"received list"):
-        check_features([1.0], 1)
-    with pytest.raises(ValueError, match=r"received torch.float32 of shape \[2, 1\].*last axis"):
-        check_features(torch.zeros(2, 1), 4)
-    with pytest.raises(ValueError, match=r"shape \[\]"):
-        check_features(torch.tensor(1.0), 1)
-    with pytest.raises(ValueError, match="empty axis"):
-        check_features(torch.zeros(0, 4), 4)
-    with pytest.raises(ValueError, match=r"torch.float64; received torch.float32.*hidden.to"):
-        check_features(torch.zeros(2, 4), 4, torch.float64)
-    with pytest.raises(ValueError, match=r"three axes \[B, T, d\].*\[3, 4\].*reshape"):
-        check_hidden(torch.zeros(3, 4), 4)
-
-
-def test_checked_by_keeps_name_docstring_and_result():
-    seen = []
-
-    @checked_by(lambda x: seen.append(x))
-    def triple(x):
-        """Three times x."""
-        return 3 * x
-
-    assert (triple.__name__, triple.__doc__, triple(x=2), seen) == (
-        "triple",
-        "Three times x.",
-        6,
-        [2],
-    )
-
-
-def test_argument_finds_either_way_of_passing():
-    assert argument((1, 2), {}, 1, "past") == 2
-    assert argument((1,), {"past": 3}, 1, "past") == 3
-    assert argument((1,), {}, 1, "past") is None
+@pytest.mark.parametrize("wrong", [None, {"d_model": 4}, Config, 4])
+@pytest.mark.parametrize(
+    "maker",
+    [
+        TransformerLM, TransformerBlock, FeedForward, CausalSelfAttention, make_blocks,
+        lambda config: diagnose_count(1, config),
+    ],
+)  # fmt: skip
+def test_what_is_no_config_is_refused(maker, wrong):
+    with pytest.raises(ValueError, match=r"config must be a Config; received \w+\. Make one: Config\(vocab_size="):
+        maker(wrong)

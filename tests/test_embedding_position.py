@@ -1,5 +1,6 @@
 """Chapters 02 and 03: token and position tables, against torch's own."""
 
+import math
 import warnings
 
 import pytest
@@ -76,10 +77,24 @@ def test_embed_refuses_a_list():
         embed([[1, 2]], table_of(4, 2))
 
 
-@pytest.mark.parametrize("shape", [(3,), (), (1, 2, 3), (2, 0), (0, 2)])
-def test_embed_refuses_ids_of_another_shape(shape):
-    with pytest.raises(ValueError, match=r"two axes \[B, T\].*at least one token.*ids\[None, :\]"):
-        embed(torch.zeros(shape, dtype=torch.int64), table_of(4, 2))
+@pytest.mark.parametrize(
+    ("shape", "remedy"),
+    [
+        ((3,), r"ids.reshape\(1, -1\)"),
+        ((), r"ids.reshape\(1, -1\)"),
+        ((1, 2, 3), r"ids.flatten\(0, -2\)"),
+        ((2, 0), "Leave out what is empty"),
+        ((0, 2), "Leave out what is empty"),
+        ((0,), "Leave out what is empty"),
+    ],
+)
+def test_embed_refuses_ids_of_another_shape_with_a_remedy_that_fits(shape, remedy):
+    ids = torch.zeros(shape, dtype=torch.int64)
+    with pytest.raises(ValueError, match=rf"two axes \[B, T\].*at least one token.*{remedy}"):
+        embed(ids, table_of(4, 2))
+    if ids.numel():  # then what the message says does work
+        changed = ids.reshape(1, -1) if ids.dim() < 2 else ids.flatten(0, -2)
+        assert embed(changed, table_of(4, 2)).dim() == 3
 
 
 @pytest.mark.parametrize(
@@ -200,8 +215,20 @@ def test_nearest_tokens_refuse_what_is_out_of_range(id, k):
 
 
 def test_nearest_tokens_refuse_a_row_without_direction():
-    with pytest.raises(ValueError, match=r"the rows \[0, 2\] are zero"):
+    with pytest.raises(ValueError, match=r"the rows \[0, 2\] are zero or not finite"):
         nearest_tokens(torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0]]), 1, 1)
+    with pytest.raises(ValueError, match=r"the rows \[1, 2\] are zero or not finite"):
+        nearest_tokens(torch.tensor([[0.0, 1.0], [math.nan, 0.0], [1.0, math.inf]]), 0, 1)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("size", ["tiny", "max"])
+def test_nearest_tokens_of_rows_whose_squares_leave_the_range(dtype, size):
+    directions = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [1.0, 0.1], [0.5, 0.5]], dtype=dtype)
+    table = directions * getattr(torch.finfo(dtype), size)
+    assert torch.isin(table.square().sum(dim=1), torch.tensor([0.0, math.inf], dtype=dtype)).all()
+    assert nearest_tokens(table, 0, 3) == nearest_tokens(directions, 0, 3) == [2, 3, 1]
+    assert nearest_tokens(torch.tensor([[1e-30, 0], [-1e-30, 0], [1e-30, 1e-31]]), 0, 2) == [2, 1]
 
 
 def test_autograd_and_torchs_lookups_are_barred_by_name():
@@ -271,9 +298,9 @@ def test_position_ids_continue_after_the_past():
     assert position_ids(1).dtype == torch.int64
 
 
-@pytest.mark.parametrize("lengths", [(0, 0), (-1, 0), (2.0, 0), (2, -1), (2, 1.5), (True, 0)])
+@pytest.mark.parametrize("lengths", [(0, 0), (-1, 0), (2.0, 0), (2, -1), (2, 1.5), (True, 0), (2, 0.0), (2, False)])
 def test_position_ids_refuse_impossible_lengths(lengths):
-    with pytest.raises(ValueError, match="must be a positive int"):
+    with pytest.raises(ValueError, match=r"T = .* must be a positive int|past_length = .* must be an int of 0 or more"):
         position_ids(*lengths)
 
 
@@ -318,5 +345,17 @@ def test_add_positions_refuses_what_does_not_fit():
         add_positions(torch.zeros(2, 3, 1), table)
     with pytest.raises(ValueError, match="floating-point"):
         add_positions(torch.zeros(2, 3, 4, dtype=torch.int64), table)
+    with pytest.raises(ValueError, match="hidden and table must be floating-point tensors"):
+        add_positions(torch.zeros(2, 3, 4), table.long())
+    with pytest.raises(ValueError, match="hidden and table must have one dtype"):  # the sum would be in float64
+        add_positions(torch.zeros(2, 3, 4), table)
     with pytest.raises(ValueError, match=r"received 5 \+ 2 = 7"):
         PositionEmbedding(6, 4)(torch.zeros(1, 2, 4), past_length=5)
+
+
+@pytest.mark.parametrize("made", [TokenEmbedding, PositionEmbedding])
+def test_tables_show_their_sizes_and_refuse_what_is_no_generator(made):
+    assert repr(made(10, 4)) == f"{made.__name__}(10, 4)"
+    for wrong in (0, 7, "seed"):
+        with pytest.raises(ValueError, match=r"generator must be a torch\.Generator; received (int|str)\. Make one"):
+            made(10, 4, wrong)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from hero_course.engine.limits import Limits
 from hero_course.engine.pair import NotGradedError, WarmPair
 from hero_course.engine.plan import examination_of
 from hero_course.engine.pool import Pool, warm_up
+from hero_transformer.barred import BARRED
 
 CHAPTER = "05_decoder_block"
 SETUP = """
@@ -90,6 +92,41 @@ CASES: dict[str, tuple[str, str, bool]] = {
         True,
     ),
     "barred": ("return F.gelu(x)", "c.close('a', gelu(torch.ones(1)), torch.tensor([0.8413447]), tolerance=1e-6)", False),
+    "transposed": ("return x.view(-1)", "c.raises('a', RuntimeError, gelu, torch.ones(2, 3).T)", True),
+    "transposed_result": ("return torch.ones(2, 3).T", "c.equal('a', gelu(1).is_contiguous(), False)", True),
+    "same_twice": ("return [x + 1] * 2", "a, b = gelu(torch.ones(1))\n    c.equal('a', a is b, True)", True),
+    "itself_and_more": (
+        "return x, x * 2",
+        "x = torch.ones(1, requires_grad=True)\n    y, z = gelu(x)\n    (y + z).sum().backward()\n"
+        "    c.equal('a', y is x, True)\n    c.equal('b', x.grad, torch.tensor([3.0]))",
+        True,
+    ),
+    "handed_back": (
+        "return x if isinstance(x, list) else (y for y in range(3)) if x == 1 else {y: 0 for y in x}.keys()",
+        "c.equal('a', gelu(list(gelu(gelu(1)))), [0, 1, 2])",
+        True,
+    ),
+    "list_of_modules": (
+        "class Blocks(nn.ModuleList):\n        def __init__(self, n):\n            super().__init__(nn.Linear(1, 1) for _ in range(n))\n"
+        "    return Blocks(3) if x == 1 else len(x)",
+        "a = gelu(1)\n    c.equal('a', [isinstance(a, nn.ModuleList), len(a), gelu(a), type(a).__name__], [True, 3, 3, 'Blocks'])",
+        True,
+    ),
+    "list_that_counts_wrong": (
+        "class Blocks(nn.ModuleList):\n        def __len__(self):\n            return 7\n    return Blocks()",
+        "c.equal('a', len(gelu(1)), 7)",
+        False,
+    ),
+    "one_hash": ("return [tuple(-1 - (n >> b & 1) for b in range(13)) for n in range(8000)]", "c.equal('a', len(set(gelu(1))), 8000)", False),
+    "shared": ("a = []\n    for _ in range(30):\n        a = [a, a]\n    return a", "c.equal('a', gelu(1), [])", False),
+    "shared_modules": (
+        "a = nn.Identity()\n    for _ in range(18):\n        a = nn.Sequential(a, a)\n    return a",
+        "c.equal('a', gelu(1)(3), 3)",
+        False,
+    ),
+    "large_range": ("return range(10 ** 12)", "c.equal('a', sum(gelu(1)), 0)", False),
+    "large_decimal": ("import decimal\n    return decimal.Decimal('1e99999999')", "c.equal('a', int(gelu(1)), 0)", False),
+    "large_text": ("return 'x' * 3_000_000", "c.equal('a', {}[gelu(1)], 0)", False),
     "float16": (RIGHT, "c.equal('a', str(gelu(torch.ones(2).half()).dtype), 'torch.float16')", True),
     "kinds": (
         "return {'n': None, 'i': -3, 'z': 1j, 't': (True, 'é', b'x'), 'e': ...}",
@@ -132,9 +169,53 @@ def test_a_call_carries(pair: WarmPair, name: str) -> None:
 def test_the_check_is_told_why(pair: WarmPair) -> None:
     assert "got ndarray" in errors(run(pair, CASES["not_a_tensor"][0], "not_a_tensor")[0])[0]
     assert "too large" in errors(run(pair, "return torch.zeros(1 << 23)", "huge")[0])[0]
-    assert "no plain data" in errors(run(pair, CASES["many"][0], "many")[0])[0]
+    assert "200000 parts" in errors(run(pair, CASES["many"][0], "many")[0])[0]
     assert "BarredAnswer" not in errors(run(pair, CASES["barred"][0], "barred")[0])[0]
     assert "is the answer itself" in errors(run(pair, CASES["barred"][0], "barred")[0])[0]
+
+
+@pytest.mark.parametrize("name", ["one_hash", "shared", "shared_modules", "large_range", "large_decimal", "large_text"])
+def test_an_answer_that_costs_much_is_refused_and_the_rest_is_graded(pair: WarmPair, name: str) -> None:
+    first, second = run(pair, CASES[name][0], name, "not_a_tensor")
+    assert len(json.dumps(first)) < 20_000
+    reason = {"one_hash": "one hash", "shared": "too large", "shared_modules": "too many parts", "large_text": "KeyError"}
+    assert reason.get(name, "no plain data") in errors(first)[0]
+    assert errors(second), "it was judged"
+
+
+def test_no_cell_shows_what_a_check_called_the_answer_with(pair: WarmPair) -> None:
+    keeping = "kept.append(x)\n    print(x)\n    open('kept', 'a').write(str(x))\n    " + RIGHT
+    showing = "print(len(kept), os.path.exists('kept'))"
+    sources = [SETUP, f"import os\nkept = []\n@replaces(model)\ndef gelu(x):\n    {keeping}", showing]
+    cells = [Step(n, None, source) for n, source in enumerate(sources)]
+    check = Step(9, "value", "")
+    outputs = pair.grade(Job((*cells, check, cells[2], check, cells[2])))
+    assert [one["text"] for one in (outputs[2][0], outputs[4][0], outputs[6][0])] == ["0 False\n"] * 3
+    assert errors(outputs[3]) == errors(outputs[5]) == []
+
+
+def test_a_check_sees_the_answer_as_it_is_at_its_place(pair: WarmPair) -> None:
+    sources = [SETUP, f"@replaces(model)\ndef gelu(x):\n    {RIGHT}", "print('now')\n@replaces(model)\ndef gelu(x):\n    return x"]
+    setup, right, wrong = (Step(n, None, source) for n, source in enumerate(sources))
+    check = Step(9, "value", "")
+    first, now, second = pair.grade(Job((setup, right, check, wrong, check)))[2:]
+    assert errors(first) == []
+    assert now[0]["text"] == "now\n"
+    assert errors(second)
+
+
+def test_the_line_that_is_shown_stands_in_the_learners_own_cells(pair: WarmPair) -> None:
+    helper = "def supplied(function):\n    verify_edition()\n    return function()"
+    setup = f"{SETUP}\nfrom hero_transformer.checks import verify_edition\n{helper}\nverify_edition()"
+    sources = [setup, "@replaces(model)\ndef gelu(x):\n    return supplied(lambda: None.nothing)\n"]
+    steps = [Step(n, None, source) for n, source in enumerate(sources)]
+    (said,) = errors(pair.grade(Job((*steps, Step(9, "value", ""))))[2])
+    assert "return supplied(lambda: None.nothing)" in said
+    sources[1] = "@replaces(model)\ndef gelu(x):\n    return supplied(1)\n"
+    steps = [Step(n, None, source) for n, source in enumerate(sources)]
+    (said,) = errors(pair.grade(Job((*steps, Step(9, "value", ""))))[2])
+    assert "return supplied(1)" in said
+    assert "return function()" not in said
 
 
 @pytest.mark.parametrize("check", ["broken-check", "not-plain"])
@@ -171,3 +252,19 @@ def test_a_warm_pair_whose_parent_died_is_replaced(course: Path) -> None:
         assert warm_up(assignment) is not pair
     finally:
         pool.close()
+
+
+def test_a_stand_in_is_no_answer_where_torch_has_none(course: Path) -> None:
+    """An exercise for which no function of torch's is barred is checked under its own name all the same."""
+    assert "model.FeedForward.forward" not in BARRED
+    setup = SETUP.replace("TransformerBlock, gelu", "FeedForward, TransformerBlock, gelu")
+    check = "config = Config(9, 6, 4, 2, 1, 8)\nwith checks('k', FeedForward.forward, known={}) as c:\n    c.shape('a', FeedForward(config)(torch.ones(1, 2, 4)), (1, 2, 4))"
+    examination = Examination({"setup": setup}, {"mine": "model.FeedForward.forward"}, (), {"k": check}, {"k": "mine"})
+    found = WarmPair(Assignment.of(course / "source" / "zh" / CHAPTER, examination, Limits(), False, ()))
+    try:
+        for body, refused in {"doubles.FeedForward(Config(9, 6, 4, 2, 1, 8))(hidden)": True, "hidden + 1": False}.items():
+            own = f"@replaces(FeedForward)\ndef forward(self, hidden):\n    return {body}"
+            said = errors(found.grade(Job((Step(0, None, setup), Step(1, None, own), Step(2, "k", ""))))[2])
+            assert ["is the answer itself" in one for one in said] == [True] * refused
+    finally:
+        found.close()

@@ -84,11 +84,11 @@ def test_no_name_of_the_class_itself_is_taken_over() -> None:
     ],
 )
 def test_parts_that_are_not_what_they_should_be_make_no_module(groups: tuple) -> None:
-    place = "torch.nn.modules.container.ModuleList"
+    place = ("torch.nn.modules.container.ModuleList",)
     assert put_together(place, {}, {}, {}, {"0": nn.Identity()}) is not None
     assert put_together(place, *groups) is None
-    assert put_together("hero_transformer.model.gelu", {}, {}, {}, {}) is None
-    assert put_together("hero_transformer.nothing.Here", {}, {}, {}, {}) is None
+    assert put_together(("hero_transformer.model.gelu",), {}, {}, {}, {}) is None
+    assert put_together(("hero_transformer.nothing.Here",), {}, {}, {}, {}) is None
 
 
 def test_a_module_that_holds_itself_is_cut() -> None:

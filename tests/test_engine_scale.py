@@ -63,6 +63,12 @@ def expected(most: float) -> dict[str, float]:
     return {kind: most - lost.get(kind, 0) for kind in KINDS}
 
 
+def graded_notebooks(course: Path) -> dict[Path, int]:
+    """The graded notebooks that have a receipt, and when they were written."""
+    receipts = course.glob("autograded/*/*/.graded-from")
+    return {path: path.stat().st_mtime_ns for path in (one.with_name(f"{CHAPTER}.ipynb") for one in receipts)}
+
+
 def test_a_killed_command_loses_nothing_and_grades_nobody_twice(handed_in: Path) -> None:
     url = f"sqlite:///{handed_in / 'gradebook.db'}"
     receipts: dict[Path, int] = {}
@@ -72,10 +78,10 @@ def test_a_killed_command_loses_nothing_and_grades_nobody_twice(handed_in: Path)
         before = len(receipts)
         while len(receipts) < before + 2 and process.poll() is None and time.monotonic() < until:
             time.sleep(0.02)
-            receipts = {path: path.stat().st_mtime_ns for path in handed_in.glob("autograded/*/*/.graded-from")}
+            receipts = graded_notebooks(handed_in)
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        receipts = {path: path.stat().st_mtime_ns for path in handed_in.glob("autograded/*/*/.graded-from")}
+        receipts = graded_notebooks(handed_in)
     printed = finished(grade(handed_in))
     assert f"{len(receipts)} graded already" in printed
     assert all(path.stat().st_mtime_ns == when for path, when in receipts.items())

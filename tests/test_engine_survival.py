@@ -71,7 +71,8 @@ def scores(course: Path, learner: str) -> dict[str, tuple[float, float]]:
 def graded(course: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The course after the class was graded, and what the command printed."""
     copy = hand_in_all(course, tmp_path_factory.mktemp("hostile") / "课程 course", list(ALL))
-    done = hero(copy, "grade", CHAPTER)
+    (copy.parent / "tmp").mkdir()
+    done = hero(copy, "grade", CHAPTER, TMPDIR=str(copy.parent / "tmp"))
     assert done.returncode == 0, done.stdout + done.stderr
     return copy, done.stdout
 
@@ -138,8 +139,10 @@ def test_a_stock_kernel_scores_as_the_table_says(stock: Path, name: str) -> None
 
 
 def test_no_process_and_no_folder_is_left(graded: tuple[Path, str]) -> None:
+    temporary = graded[0].parent / "tmp"  # the warm parents' command lines name their folders in it
     running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    assert str(graded[0]) not in running
+    assert str(temporary) not in running
+    assert not [path for path in temporary.iterdir() if not path.name.startswith(("hero-cache", "hero-processor-"))]
 
 
 def test_grading_again_grades_nobody_twice(graded: tuple[Path, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 import pytest
@@ -11,8 +12,9 @@ from torch.nn import functional as F
 
 import hero_transformer
 from hero_transformer import model
+from hero_transformer.arguments import checked_by
 from hero_transformer.barred import BARRED
-from hero_transformer.exercise import BarredAnswer, barred_answers, replaced_by, replaces, standing_in
+from hero_transformer.exercise import BarredAnswer, NotWrittenError, barred_answers, replaced_by, replaces, standing_in
 from hero_transformer.model import Config, FeedForward, TransformerBlock
 
 CONFIG = Config(vocab_size=10, block_size=6, d_model=4, n_heads=2, n_layers=1, d_ff=8)
@@ -20,8 +22,10 @@ CONFIG = Config(vocab_size=10, block_size=6, d_model=4, n_heads=2, n_layers=1, d
 
 @pytest.fixture(autouse=True)
 def _as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (model, hero_transformer):
-        monkeypatch.setattr(module, "gelu", module.gelu)
+    """Whatever module of the package has the name: `replaces` puts a function wherever the old one is met."""
+    for module in [one for name, one in sys.modules.items() if name.partition(".")[0] == "hero_transformer"]:
+        if "gelu" in vars(module):
+            monkeypatch.setattr(module, "gelu", module.gelu)
     monkeypatch.setattr(TransformerBlock, "forward", TransformerBlock.forward)
 
 
@@ -83,6 +87,16 @@ def test_an_editions_stub_says_in_one_line_what_is_missing(monkeypatch: pytest.M
     assert model.gelu(1) == 2
     with pytest.raises(NotImplementedError, match=r"^gelu$"):
         replaced_by(model.gelu).edition(1)
+
+
+def test_a_stub_says_so_behind_an_argument_check_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gelu(x):
+        raise NotImplementedError("gelu")
+
+    monkeypatch.setattr(model, "gelu", checked_by(lambda x: None)(gelu))
+    replaces(model)(gelu)
+    with pytest.raises(NotWrittenError, match=r"^gelu$"):
+        model.gelu(1)
 
 
 def test_a_stub_below_a_return_is_an_answer() -> None:
@@ -152,10 +166,11 @@ def test_the_answer_itself_is_refused_however_it_is_reached(way) -> None:
 
 
 def test_every_barred_target_is_a_function_of_the_package() -> None:
-    for target, functions in BARRED.items():
+    for target, barred in BARRED.items():
         module, *rest = target.split(".")
-        found = getattr(hero_transformer, module)
+        found = importlib.import_module(f"hero_transformer.{module}")
         for name in rest:
             found = getattr(found, name)
         assert callable(found)
-        assert all(map(callable, functions))
+        assert barred.functions
+        assert all(map(callable, barred.functions))

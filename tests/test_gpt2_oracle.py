@@ -97,6 +97,27 @@ def test_loss_and_gradients_are_those_of_gpt2():
     torch.testing.assert_close(ours, their, rtol=0.0, atol=1e-6)
 
 
+def test_weights_of_a_compiled_model_are_those_of_the_model():
+    model = TransformerLM(CONFIGS[0])
+    found, expected = gpt2_state_dict(torch.compile(model, backend="eager")), gpt2_state_dict(model)
+    assert list(found) == list(expected)
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "came"),
+    [
+        (lambda model: None, "NoneType"),
+        (lambda model: model.state_dict(), "OrderedDict"),
+        (lambda model: model.blocks[0], "TransformerBlock, which has no token_embedding"),
+        (lambda model: model.head, "Linear, which has no token_embedding"),
+    ],
+)
+def test_what_is_no_model_is_refused(wrong, came):
+    with pytest.raises(ValueError, match=f"model must be a TransformerLM; received {came}. Pass the model"):
+        gpt2_state_dict(wrong(TransformerLM(CONFIGS[0])))
+
+
 def test_comparison_sees_the_tanh_form_of_gelu_and_a_wrong_order_of_heads():
     model, ids = drawn(CONFIGS[0], scale=1.0), ids_of(CONFIGS[0])
     for change in ("tanh", "heads"):

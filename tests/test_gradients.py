@@ -23,7 +23,7 @@ from hero_transformer.gradients import (
     residual_backward,
     softmax_backward,
 )
-from hero_transformer.model import TransformerBlock
+from hero_transformer.model import TransformerBlock, TransformerLM
 
 CLOSE = {"rtol": 0.0, "atol": 1e-10}
 normal = doubles.numbers
@@ -142,7 +142,7 @@ def test_layer_norm_backward_adds_up_to_zero_and_is_zero_for_equal_upstreams(see
 
 
 def test_layer_norm_backward_of_equal_features_is_finite():
-    grad_x, _, _ = layer_norm_backward(vector(1, 0, 0, 0), torch.full((4,), 2.0, dtype=torch.float64), torch.ones(4))
+    grad_x, _, _ = layer_norm_backward(vector(1, 0, 0, 0), torch.full((4,), 2.0, dtype=torch.float64), vector(1, 1, 1, 1))
     torch.testing.assert_close(grad_x, vector(0.75, -0.25, -0.25, -0.25) / math.sqrt(1e-5), **CLOSE)
 
 
@@ -247,13 +247,22 @@ def test_stand_ins_agree_with_the_package():
     ("call", "message"),
     [
         (lambda: finite_difference(torch.norm, torch.tensor([1, 2])), "x must be a floating-point tensor"),
-        (lambda: finite_difference(torch.norm, torch.ones(2), 0.0), "step = 0.0 must be positive"),
-        (lambda: finite_difference(torch.norm, torch.ones(2), math.nan), "step = nan must be positive"),
+        (lambda: finite_difference(torch.norm, torch.ones(2), 0.0), "step = 0.0 must be a number, positive"),
+        (lambda: finite_difference(torch.norm, torch.ones(2), math.nan), "step = nan must be a number, positive"),
+        (lambda: finite_difference(torch.norm, torch.ones(2), "x"), "step = 'x' must be a number"),
+        (lambda: finite_difference(None, torch.ones(2)), "function must be a function; received NoneType"),
+        (lambda: linear_backward(torch.ones(2, 5), torch.ones(2, 4).double(), torch.ones(5, 4)), "one dtype"),
+        (lambda: gelu_backward(torch.ones(2).double(), torch.ones(2)), "upstream and x must have one dtype"),
+        (lambda: softmax_backward(torch.ones(2).double(), torch.ones(2)), "upstream and weights must have one dtype"),
+        (lambda: layer_norm_backward(torch.ones(2, 4), torch.ones(2, 4), torch.ones(4).long()), "weight must be floating"),
+        (lambda: layer_norm_backward(torch.ones(2, 4), torch.ones(2, 4), torch.ones(4), -1), "eps = -1 must be"),
+        (lambda: layer_norm_backward(torch.ones(2, 4), torch.ones(2, 4), torch.ones(4), None), "eps = None must be"),
+        (lambda: layer_norm_backward(torch.ones(2, 0), torch.ones(2, 0), torch.ones(0)), "^x must .*no empty axis"),
         (lambda: linear_backward(torch.ones(2, 5), torch.ones(3, 4), torch.ones(5, 4)), "agree on out, in"),
         (lambda: linear_backward(torch.ones(2, 5), torch.ones(2, 4), torch.ones(4, 5)), "agree on out, in"),
         (lambda: linear_backward(torch.ones(2, 5), torch.ones(2, 4), torch.ones(5)), "agree on out, in"),
         (lambda: gelu_backward(torch.ones(2), torch.ones(2, 2)), "tensors of one shape"),
-        (lambda: layer_norm_backward(torch.ones(2, 4), torch.ones(2, 4), torch.ones(3)), "d = 3"),
+        (lambda: layer_norm_backward(torch.ones(2, 4), torch.ones(2, 4), torch.ones(3)), "^x must be .* d = 3"),
         (
             lambda: layer_norm_backward(torch.ones(2, 4), torch.ones(2, 4), torch.ones(1, 4)),
             r"weight must be a tensor \[d\]",
@@ -280,6 +289,36 @@ def test_shapes_and_dropout_are_refused(backward, module):
         backward(torch.ones(3, 4), layer, torch.ones(3, 4))
     with pytest.raises(ValueError, match="tensors of one shape"):
         backward(torch.ones(2, 1, 4), layer, torch.ones(2, 3, 4))
+
+
+MODEL = TransformerLM(Config(10, 6, 4, 2, 1, 8))
+
+
+@pytest.mark.parametrize(
+    ("backward", "module", "message"),
+    [
+        (attention_backward, MODEL.blocks[0], "attention must be a CausalSelfAttention; received TransformerBlock.*block.attention"),
+        (attention_backward, None, "attention must be a CausalSelfAttention; received NoneType"),
+        (attention_backward, torch.ones(2, 3, 4), "attention must be a CausalSelfAttention; received torch.float32"),
+        (block_backward, MODEL.blocks[0].attention, "block must be a TransformerBlock; received CausalSelfAttention"),
+        (block_backward, MODEL, "block must be a TransformerBlock; received TransformerLM, .*one of model.blocks"),
+    ],
+)
+def test_another_module_is_refused(backward, module, message):
+    with pytest.raises(ValueError, match=message):
+        backward(torch.ones(2, 3, 4), module, torch.ones(2, 3, 4))
+
+
+def test_dtypes_of_a_module_and_its_tensors_must_agree_but_under_autocast():
+    block = MODEL.blocks[0]
+    for backward, module in ((attention_backward, block.attention), (block_backward, block)):
+        with pytest.raises(ValueError, match=r"hidden must have the dtype of the weights, torch.float32; .*hidden.to"):
+            backward(torch.ones(2, 3, 4).double(), module, torch.ones(2, 3, 4).double())
+        with pytest.raises(ValueError, match="upstream and hidden must have one dtype"):
+            backward(torch.ones(2, 3, 4).double(), module, torch.ones(2, 3, 4))
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            grad_hidden, _ = backward(torch.ones(2, 3, 4), module, torch.ones(2, 3, 4))
+        assert grad_hidden.isfinite().all()
 
 
 # Autograd is the answer itself.

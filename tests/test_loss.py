@@ -46,18 +46,19 @@ def test_targets_keep_the_dtype():
 
 
 @pytest.mark.parametrize(
-    "ids",
+    ("ids", "remedy"),
     [
-        torch.ones(2, 1).long(),
-        torch.ones(4).long(),
-        torch.ones(2, 3),
-        torch.ones(2, 3).bool(),
-        [[1, 2]],
-        torch.ones(0, 3).long(),
+        (torch.ones(2, 1).long(), "Pass longer sequences"),
+        (torch.ones(4).long(), r"ids.reshape\(1, -1\)"),
+        (torch.ones(2, 3, 4).long(), r"ids.flatten\(0, -2\)"),
+        (torch.ones(2, 3), "dtype=torch.int64"),
+        (torch.ones(2, 3).bool(), "dtype=torch.int64"),
+        ([[1, 2]], "dtype=torch.int64"),
+        (torch.ones(0, 3).long(), "Leave out what is empty"),
     ],
 )
-def test_shift_refuses_what_has_no_successor(ids):
-    with pytest.raises(ValueError, match=r"\[B, T \+ 1\]"):
+def test_shift_refuses_what_has_no_successor(ids, remedy):
+    with pytest.raises(ValueError, match=rf"\[B, T \+ 1\] with at least two tokens.*{remedy}"):
         shift_targets(ids)
 
 
@@ -130,6 +131,31 @@ def test_dtype_stays_and_arguments_are_left_alone(dtype):
     assert cross_entropy(logits, targets).dtype == cross_entropy_backward(logits, targets).dtype == dtype
     assert torch.equal(logits, before[0])
     assert torch.equal(targets, before[1])
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_loss_and_gradient_are_in_float32_under_autocast_as_torchs(dtype):
+    logits, targets = case((40, 512))
+    logits = logits.to(dtype)
+    with torch.autocast("cpu", dtype=dtype):
+        found, gradient, expected = cross_entropy(logits, targets), cross_entropy_backward(logits, targets), theirs(logits, targets)
+    assert found.dtype == gradient.dtype == expected.dtype == torch.float32
+    torch.testing.assert_close(found, expected, rtol=0.0, atol=1e-6)
+    truth, slope = cross_entropy(logits.double(), targets), cross_entropy_backward(logits.double(), targets)
+    assert (found - truth).abs() < 1e-6 < (cross_entropy(logits, targets) - truth).abs()  # what is lost without
+    torch.testing.assert_close(gradient.double(), slope, rtol=0.0, atol=1e-8)
+
+
+def test_a_loss_is_trained_in_float32_under_autocast():
+    head, (hidden, targets) = torch.nn.Linear(8, 16), case((5, 8))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        logits = head(hidden.float())
+        loss = cross_entropy(logits, targets)
+    loss.backward()
+    assert (logits.dtype, loss.dtype, head.weight.grad.dtype) == (torch.bfloat16, torch.float32, torch.float32)
+    logits, targets = case((5, 16))  # float64 stays: it is not autocast's to shorten
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert cross_entropy(logits, targets).dtype == torch.float64
 
 
 @pytest.mark.parametrize("function", [cross_entropy, cross_entropy_backward])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
 import pytest
+from thoughtless import kinds, thoughtless
 
 from hero_course.chapter import Cell, Chapter, read_chapter
 from hero_course.compile import solved_cell
@@ -17,6 +19,11 @@ from hero_transformer.checks import NAMED
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTERS = sorted(path.parent.name for path in (ROOT / "chapters").glob("*/chapter.md"))
 Runs = dict[str, CellRun]
+# Checks that an answer without a thought passes, and may: for each chapter, each check, the kinds.
+PASSES: dict[str, dict[str, set[str]]] = {
+    # they look at how blocks are put together; what the blocks hold is looked at by two others
+    "07_language_model": {f"make-blocks-{one}": {"NaN", "zeros"} for one in ("list", "independent", "sizes")},
+}
 
 
 class Rehearsed:
@@ -26,12 +33,19 @@ class Rehearsed:
         solutions = find_solutions(course / "hero_transformer")
         self.chapter: Chapter = read_chapter(course / "chapters" / name / "chapter.md")
         self.mistakes = read_misconceptions(self.chapter, solutions)
+        wrong = ROOT / "tests" / "wrong_answers" / f"{name}.py"
+        self.wrong = read_variants(wrong, self.chapter, solutions)
         self.right = read_variants(ROOT / "tests" / "right_answers" / f"{name}.py", self.chapter, solutions)
         exercises = list(self.chapter.of_kind("exercise", "prediction"))
         blank = {c.key: f"{c.key} = ..." if c.kind == "prediction" else _stubbed(c, solutions) for c in exercises}
         answers: dict[str, dict[str, str]] = {"reference": {}, "blank": blank}
         answers |= {f"{c.key}, input set to zero": {c.key: _zeroed(c, solutions)} for c in self.taking_tensors(solutions)}
-        answers |= {variant.id: {variant.exercise: variant.code} for variant in [*self.mistakes, *self.right]}
+        answers |= {
+            f"{c.key} answered with {kind}": {**self._aside(c), c.key: thoughtless(c, solutions, kind)}
+            for c in self.chapter.of_kind("exercise")
+            for kind in kinds(c, solutions)
+        }
+        answers |= {variant.id: {variant.exercise: variant.code} for variant in [*self.mistakes, *self.right, *self.wrong]}
         folder = course / "source" / "zh" / name
         whole = nbformat.read(folder / f"{name}.ipynb", as_version=4)
         self.runs = rehearse(without_examples(whole), folder, answers)
@@ -46,6 +60,11 @@ class Rehearsed:
         """The exercises that are called with tensors."""
         cells = self.chapter.of_kind("exercise")
         return [c for c in cells if "Tensor" in solutions[c.options["exercise"]].source.partition("->")[0]]
+
+    def _aside(self, exercise: Cell) -> dict[str, str]:
+        """The checks of the other exercises, left out."""
+        checks = self.chapter.of_kind("check", "hidden")
+        return {cell.key: "pass" for cell in checks if cell.exercise != exercise.key}
 
     def lost(self, answer: str) -> set[str]:
         """The keys of the graded cells that the answer does not pass."""
@@ -86,6 +105,17 @@ def test_blank_gets_zero(rehearsed: Rehearsed) -> None:
         assert wanted in rehearsed.runs["blank"][key].message
 
 
+def test_an_answer_without_a_thought_passes_no_check_that_is_not_declared_for_it(rehearsed: Rehearsed) -> None:
+    passed = set()
+    for cell in rehearsed.chapter.of_kind("check", "hidden"):
+        for answer, runs in rehearsed.runs.items():
+            exercise, _, kind = answer.partition(" answered with ")
+            if kind and exercise == cell.exercise and runs[cell.key].passed:
+                passed.add((cell.key, kind))
+    declared = PASSES.get(rehearsed.chapter.name, {})
+    assert passed == {(key, kind) for key, several in declared.items() for kind in several}
+
+
 def test_three_right_answers_of_other_styles_get_full_marks(rehearsed: Rehearsed) -> None:
     for cell in rehearsed.chapter.of_kind("exercise"):
         assert sum(variant.exercise == cell.key for variant in rehearsed.right) >= 3, cell.key
@@ -115,10 +145,20 @@ def test_no_expectation_is_computed_from_what_the_answer_left_behind(rehearsed: 
 
 def test_each_mistake_is_named_and_never_misnamed(rehearsed: Rehearsed) -> None:
     for mistake in rehearsed.mistakes:
-        messages = [rehearsed.runs[mistake.id][key].message for key in rehearsed.lost(mistake.id)]
-        named = [{line.removeprefix(NAMED) for line in m.splitlines() if line.startswith(NAMED)} for m in messages]
-        assert {mistake.name} in named, f"{mistake.id} is not named alone by any check: {named}"
-        assert all(mistake.name in names for names in named if names), mistake.id
+        named = _names(rehearsed.runs[mistake.id][key].message for key in rehearsed.lost(mistake.id))
+        assert {mistake.name} in named, f"{mistake.id} is not named by any check"
+        assert all(names <= {mistake.name} for names in named), (mistake.id, named)
+
+
+def test_wrong_answers_that_nobody_foresaw_lose_points_on_their_own_exercise_and_get_no_wrong_name(
+    rehearsed: Rehearsed,
+) -> None:
+    own = {cell.key: cell.exercise for cell in rehearsed.chapter.of_kind("check", "hidden")}
+    for answer in rehearsed.wrong:
+        lost = rehearsed.lost(answer.id)
+        assert {own[key] for key in lost} == {answer.exercise}, answer.id
+        names = _names(rehearsed.runs[answer.id][key].message for key in lost)
+        assert set().union(*names) <= {answer.name}, (answer.id, names)
 
 
 def test_in_a_blank_release_the_first_cell_that_fails_is_the_first_visible_check(rehearsed: Rehearsed) -> None:
@@ -141,6 +181,11 @@ def test_variants_have_names_in_both_languages(rehearsed: Rehearsed) -> None:
     for variant in rehearsed.mistakes:
         assert _has_han(variant.name), variant
         assert any(c.isascii() and c.isalpha() for c in variant.name), variant
+
+
+def _names(messages: Iterable[str]) -> list[set[str]]:
+    """The mistakes that each message names."""
+    return [{line.removeprefix(NAMED) for line in m.splitlines() if line.startswith(NAMED)} for m in messages]
 
 
 def _has_han(text: str) -> bool:

@@ -2,7 +2,13 @@
 
 import copy
 import inspect
+import math
 import pickle
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 import torch
@@ -23,6 +29,7 @@ from hero_transformer.model import (
     parameter_count,
 )
 
+ROOT = Path(__file__).resolve().parents[1]
 CLOSE = {"rtol": 0.0, "atol": 1e-12}
 SMALL = Config(vocab_size=10, block_size=12, d_model=4, n_heads=2, n_layers=2, d_ff=8)
 
@@ -98,6 +105,19 @@ def test_layer_norm_is_blind_to_a_shift_in_float32_too():
     assert torch.equal(norm(torch.tensor([10001.0, 10003.0])), norm(torch.tensor([1.0, 3.0])))
 
 
+def test_layer_norm_of_a_constant_vector_is_its_bias_as_far_as_the_mean_is_exact():
+    """One last digit of the mean, 2^-10 here, times 1 / sqrt(v + eps) with v = 2^-20, its square."""
+    far = torch.full((3,), 15364.4)
+    assert (far - far.mean()).tolist() == [-(2.0**-10)] * 3
+    expected = -(2.0**-10) / math.sqrt(2.0**-20 + 1e-5)  # -0.2951
+    assert LayerNorm(3)(far).tolist() == pytest.approx([expected] * 3, abs=1e-6)
+    assert LayerNorm(3).double()(far.double()).tolist() == [0.0] * 3
+    for near in (2.0, 12345.0, -1.0):  # whose sums are exact
+        assert LayerNorm(3)(torch.full((3,), near)).tolist() == [0.0] * 3
+    for number in torch.rand(200, generator=torch.Generator().manual_seed(0)) * 2 - 1:
+        assert LayerNorm(12)(number.expand(12)).abs().max() < 2e-4  # a few last digits
+
+
 def test_layer_norm_gradient_passes_gradcheck():
     norm = randomised(LayerNorm(5))
     assert torch.autograd.gradcheck(norm, normal(2, 3, 5).requires_grad_())
@@ -136,7 +156,7 @@ def test_layer_norm_refuses_another_input(hidden, words):
 def test_layer_norm_refuses_bad_sizes():
     with pytest.raises(ValueError, match="d_model = 0 must be a positive int"):
         LayerNorm(0)
-    for eps in (-1e-5, float("nan"), float("inf")):
+    for eps in (-1e-5, float("nan"), float("inf"), True, "x", None):
         with pytest.raises(ValueError, match=r"eps = .*pass 1e-5"):
             LayerNorm(4, eps=eps)
 
@@ -458,7 +478,7 @@ def test_model_can_be_copied_and_pickled():
     [
         (torch.tensor([[0, 10]]), "0 <= id < V = 10; received ids from 0 to 10"),
         (torch.tensor([[0, -1]]), "received ids from -1 to 0"),
-        (torch.tensor([1, 2]), r"two axes \[B, T\]"),
+        (torch.tensor([1, 2]), r"two axes \[B, T\].*reshape\(1, -1\)"),
         (torch.tensor([[1.0, 2.0]]), "integer tensor.*float32"),
         (torch.zeros(1, 0, dtype=torch.int64), "at least one token"),
         (torch.zeros(1, 13, dtype=torch.int64), r"at most C = 12; received 0 \+ 13 = 13"),
@@ -468,6 +488,25 @@ def test_model_can_be_copied_and_pickled():
 def test_model_refuses_other_ids(ids, words):
     with pytest.raises(ValueError, match=words):
         TransformerLM(SMALL)(ids)
+
+
+@pytest.mark.parametrize("wrong", ["no", 1, None])
+def test_model_and_block_take_true_or_false_for_use_cache(wrong):
+    with pytest.raises(ValueError, match=r"use_cache = .* must be True or False"):
+        TransformerLM(SMALL)(ids_of(2), use_cache=wrong)
+    with pytest.raises(ValueError, match=r"use_cache = .* must be True or False"):
+        TransformerBlock(SMALL)(torch.zeros(1, 2, 4), None, wrong)
+
+
+@pytest.mark.parametrize("wrong", [0, 7, "seed"])
+def test_model_refuses_what_is_no_generator(wrong):
+    with pytest.raises(ValueError, match=r"generator must be a torch\.Generator; received"):
+        TransformerLM(SMALL, wrong)
+
+
+def test_parts_show_their_sizes():
+    assert repr(LayerNorm(4)) == "LayerNorm(4, eps=1e-05)"
+    assert "TokenEmbedding(10, 4)" in repr(TransformerLM(SMALL))
 
 
 def test_model_refuses_to_grow_past_the_block_size():
@@ -530,3 +569,13 @@ def test_package_shows_its_public_face():
     assert hero_transformer.EDITION == "reference"
     assert 'EDITION = "reference"' in inspect.getsource(hero_transformer).splitlines()
     assert all(hasattr(hero_transformer, name) for name in hero_transformer.__all__)
+
+
+def test_every_module_of_a_chapter_is_there_after_the_import():
+    code = "import hero_transformer as h; print(h.gradients.__name__, h.embedding.__name__, h.__version__)"
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert found.split() == ["hero_transformer.gradients", "hero_transformer.embedding", hero_transformer.__version__]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" not in project["project"]  # one home
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "hero_transformer.__version__"}
+    assert re.fullmatch(r"\d+\.\d+\.\d+", hero_transformer.__version__)

@@ -13,7 +13,7 @@ import pytest
 import hero_course.pack
 from hero_course.build import SHEET
 from hero_course.errors import CourseError
-from hero_course.pack import pack, write_whole
+from hero_course.pack import pack, unpack, write_whole
 
 NAME = "05_decoder_block"
 
@@ -50,6 +50,32 @@ def test_pack_gives_the_same_bytes_whatever_the_files_dates(copy: Path, tmp_path
         os.utime(path, (1, 1))
     assert pack(copy, NAME, "en", tmp_path / "two").read_bytes() == first
     assert pack(copy, NAME, "zh", tmp_path / "two").read_bytes() != first
+
+
+def test_a_folder_to_work_in_is_what_the_zip_holds(copy: Path) -> None:
+    notebook, new = unpack(copy, NAME, "en")
+    folder = copy / "work" / f"{NAME}-en"
+    assert (notebook, new) == (folder / f"{NAME}.ipynb", True)
+    with zipfile.ZipFile(pack(copy, NAME, "en")) as archive:
+        packed = {name.removeprefix(f"{NAME}/"): archive.read(name) for name in archive.namelist()}
+    assert {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()} == packed
+
+
+def test_what_a_learner_wrote_is_never_replaced(copy: Path) -> None:
+    notebook, _ = unpack(copy, NAME, "zh")
+    notebook.write_text("mine")
+    (notebook.parent / "environment.yml").unlink()
+    assert unpack(copy, NAME, "zh") == (notebook, False)
+    assert notebook.read_text() == "mine"
+    other, new = unpack(copy, NAME, "en")
+    assert new
+    assert other.parent != notebook.parent
+    notebook.rename(notebook.with_name("kept.ipynb"))
+    (notebook.parent / "hero_transformer" / "model.py").write_text("mine, too")
+    assert unpack(copy, NAME, "zh") == (notebook, True)
+    assert (notebook.parent / "hero_transformer" / "model.py").read_text() == "mine, too"
+    assert (notebook.parent / "kept.ipynb").read_text() == "mine"
+    assert (notebook.parent / "environment.yml").is_file()
 
 
 def test_pack_refuses_a_missing_release_and_says_how_to_make_it(copy: Path) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import re
 import shutil
+import sqlite3
+import subprocess
 import sys
+from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,13 +18,18 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from nbgrader.api import Gradebook
+from nbgrader.apps.exportapp import ExportApp
+from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 
 from hero_course.chapter import Chapter, read_chapter
+from hero_course.course import CONFIGURATION, nbgrader_config
 from hero_course.errors import CourseError
-from hero_course.gradebook import NOT_GRADED, ClassResults, Mistake, points_text, read_results
+from hero_course.export import GradesTable
+from hero_course.gradebook import NOT_GRADED, NOT_HANDED_IN, ClassResults, Mistake, points_text, read_results
+from hero_course.ready import require_gradebook
 from hero_course.report import alternatives, render_report, write_report
-from hero_course.show import class_table, mistakes_table, summary
+from hero_course.show import class_table, look_again, mistakes_table, summary
 from hero_transformer.checks import NAMED
 
 NAME = "05_decoder_block"
@@ -73,7 +82,8 @@ def empty(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report") / "course"
     for name in ("chapters", "hero_transformer"):
         shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(root / "nbgrader_config.py", folder)
+    for name in CONFIGURATION:
+        shutil.copy(root / name, folder)
     course = Course(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")  # for alembic
@@ -102,7 +112,7 @@ def test_points_names_and_counts(small: Course) -> None:
     results = small.read()
     most, points = sum(small.points.values()), small.points
     assert sum(results.maximum.values()) == results.total == most
-    assert results.maximum["gelu"] == points["gelu-values"] + points["gelu-tails"] + points["gelu-contract"]
+    assert results.maximum["gelu"] == sum(points[f"gelu-{about}"] for about in ("values", "tails", "gradient", "contract"))
     bo = most - points["gelu-tails"] - points["block-values"]
     cy = most - points["gelu-values"] - points["gelu-tails"]
     assert {one.learner: one.total for one in results.results} == {"ada": most, "bo": bo, "cy": cy}
@@ -131,13 +141,18 @@ def test_not_graded_is_never_zero(small: Course) -> None:
         "zero": 0, "broken": None, "new": None, "enrolled": None
     }
     assert results.mean == 0
+    assert {one.learner: one.status for one in results.results} == {
+        "zero": "", "broken": NOT_GRADED, "new": NOT_GRADED, "enrolled": NOT_HANDED_IN
+    }
     page = render_report(results)
-    assert page.count(NOT_GRADED) == 3
+    assert (page.count(NOT_GRADED), page.count(NOT_HANDED_IN)) == (2, 1)
+    assert summary(results).plain == f"4 learners, 1 graded, 1 did not hand in; mean 0 of {results.total:.0f} points."
     console = Console(width=120, file=io.StringIO())
     console.print(class_table(results))
     console.print(mistakes_table(results))
     rows = {line.split()[0]: line for line in console.file.getvalue().splitlines() if line.strip()}
-    assert console.file.getvalue().count(NOT_GRADED) == 3
+    assert console.file.getvalue().count(NOT_GRADED) == 2
+    assert console.file.getvalue().count(NOT_HANDED_IN) == 1
     assert set(rows["new"].split()[1:]) == {"—"}
     assert set(rows["zero"].split()[1:]) == {"0"}
 
@@ -156,6 +171,140 @@ def test_a_score_given_by_hand_counts(small: Course) -> None:
         gradebook.find_grade("gelu-tails", NAME, NAME, "ada").manual_score = 1.5
         gradebook.db.commit()
     assert small.read().results[0].total == sum(small.points.values()) - small.points["gelu-tails"] + 1.5
+
+
+def printed(results: ClassResults, width: int = 120) -> str:
+    console = Console(width=width, file=io.StringIO())
+    console.print(class_table(results))
+    return console.file.getvalue()
+
+
+def test_a_penalty_for_lateness_is_taken_off_as_in_the_export(small: Course) -> None:
+    most = sum(small.points.values())
+    small.graded("ada", {})
+    small.graded("bo", {"gelu-tails": "✗"})
+    assert "late" not in printed(small.read())
+    with small.gradebook() as gradebook:
+        gradebook.find_submission(NAME, "ada").notebooks[0].late_submission_penalty = 4.0
+        gradebook.find_submission(NAME, "bo").notebooks[0].late_submission_penalty = 1000.0
+        gradebook.db.commit()
+    results = small.read()
+    assert {one.learner: (one.total, one.penalty) for one in results.results} == {"ada": (most - 4, 4), "bo": (0, 1000)}
+    assert results.mean == (most - 4) / 2
+    row = next(line for line in printed(results).splitlines() if line.split()[:1] == ["ada"])
+    assert row.split()[1:3] == [points_text(most - 4), "−4"]
+    page = render_report(results)
+    assert "late penalty" in page
+    assert f'<td class="number">{most - 4}</td>\n<td class="number">−4</td>' in page
+
+
+def test_a_score_by_hand_for_an_earlier_submission_is_marked(small: Course) -> None:
+    small.graded("ada", {})
+    with small.gradebook() as gradebook:
+        grade = gradebook.find_grade("gelu-tails", NAME, NAME, "ada")
+        grade.manual_score, grade.needs_manual_grade = 0.5, True  # as nbgrader leaves it after a resubmission
+        for other in grade.notebook.grades:
+            other.needs_manual_grade = other is grade
+        gradebook.db.commit()
+    results = small.read()
+    assert results.results[0].again == ("gelu-tails",)
+    lines = [line.plain for line in look_again({one.learner: one.again for one in results.results})]
+    assert lines == ["* ada: manual scores to look at again: gelu-tails"]
+    assert f"{points_text(results.results[0].total)}*" in printed(results)
+    assert "look again at the scores" in render_report(results)
+
+
+def test_a_long_name_leaves_room_for_the_points(small: Course) -> None:
+    small.graded("x" * 120, {})
+    small.graded("bo", {})
+    lines = printed(small.read(), width=80).splitlines()
+    (row,) = [line for line in lines if line.split()[:1] == ["bo"]]
+    assert row.split()[1] == str(sum(small.points.values()))
+    assert any("x…" in line for line in lines)
+
+
+def test_a_folder_whose_name_is_not_utf_8_breaks_nothing(small: Course) -> None:
+    small.graded("ada", {})
+    os.makedirs(os.fsencode(small.root / "submitted") + b"/\xd5\xc5\xc8\xfd/" + NAME.encode())
+    results = small.read()
+    assert [one.status for one in results.results] == ["", NOT_GRADED]
+    assert r"\xd5\xc5\xc8\xfd" in printed(results)
+    assert r"\xd5\xc5\xc8\xfd" in write_report(results, small.root / "report").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("content", "said"), [(b"", "is an empty file"), (b"no database at all", "is damaged")])
+def test_a_spoilt_gradebook_is_one_line(small: Course, content: bytes, said: str) -> None:
+    (small.root / "gradebook.db").write_bytes(content)
+    with pytest.raises(CourseError, match=said):
+        small.read()
+
+
+def test_another_programs_database_is_no_gradebook(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "other.db")) as database:
+        database.execute("CREATE TABLE songs (name TEXT)")
+    with pytest.raises(CourseError, match=r"other\.db is no gradebook of nbgrader"):
+        require_gradebook(f"sqlite:///{tmp_path / 'other.db'}")
+
+
+def test_a_locked_gradebook_is_named_and_only_read_if_that_is_enough(small: Course) -> None:
+    url = f"sqlite:///{small.root / 'gradebook.db'}"
+    with closing(sqlite3.connect(small.root / "gradebook.db")) as other:
+        other.execute("BEGIN IMMEDIATE")
+        require_gradebook(url, write=False, patience=0)
+        with pytest.raises(CourseError, match=r"cannot be used: database is locked\. Remedy: end the program"):
+            require_gradebook(url, patience=0)
+    require_gradebook(url, patience=0)
+
+
+def test_reading_results_does_not_import_torch(root: Path) -> None:
+    code = "import sys, hero_course.gradebook, hero_course.report; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def exported(small: Course, *learners: str) -> list[dict[str, str]]:
+    """What nbgrader's own command writes, run in this process."""
+    app = ExportApp(parent=None)
+    app.coursedir = CourseDirectory(config=nbgrader_config(small.root, "zh"))
+    table = GradesTable(parent=app, to=str(small.root / "grades.csv"), student=list(learners))
+    with small.gradebook() as gradebook:
+        table.export(gradebook)
+    with (small.root / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_export_has_no_score_where_there_is_no_result(small: Course) -> None:
+    small.graded("ada", {"gelu-tails": "✗"})
+    small.graded("zero", dict.fromkeys(small.points, "✗"))
+    small.graded("broken", {}, notebook=False)
+    (small.root / "submitted" / "new" / NAME).mkdir(parents=True)
+    with small.gradebook() as gradebook:
+        gradebook.add_student("enrolled")
+        gradebook.find_submission(NAME, "ada").notebooks[0].late_submission_penalty = 2.0
+        gradebook.db.commit()
+    rows = {row["student_id"]: row for row in exported(small)}
+    most = sum(small.points.values())
+    raw = float(most - small.points["gelu-tails"])
+    assert {one: (row["raw_score"], row["score"], row["status"].split(" /")[0]) for one, row in rows.items()} == {
+        "ada": (str(raw), str(raw - 2), "graded"), "zero": ("0.0", "0.0", "graded"),
+        "broken": ("", "", "not graded"), "new": ("", "", "not graded"), "enrolled": ("", "", "did not hand in"),
+    }
+    assert rows["ada"]["late_submission_penalty"] == "2.0"
+    assert {row["max_score"] for row in rows.values()} == {str(float(most))}
+    assert [row["student_id"] for row in exported(small, "zero")] == ["zero"]
+
+
+def test_no_name_becomes_a_formula_or_a_second_column(small: Course) -> None:
+    small.graded("=1+2", {})
+    with small.gradebook() as gradebook:
+        gradebook.update_or_create_student("=1+2", last_name='@SUM(A1,"x")', first_name="赵,伟")
+    (row,) = exported(small)
+    assert (row["student_id"], row["last_name"], row["first_name"]) == ("'=1+2", "'@SUM(A1,\"x\")", "赵,伟")
+    assert row["status"].startswith("graded")
+
+
+def test_nbgraders_command_uses_this_export(small: Course) -> None:
+    assert nbgrader_config(small.root, "en").ExportApp.plugin_class is GradesTable
 
 
 def test_page_is_escaped_and_loads_nothing(small: Course) -> None:

@@ -1,10 +1,10 @@
 """Chapter 01: characters and byte pairs, against Hugging Face's ``tokenizers``, recounting, and files made by hand."""
 
-import json
-import os
+import inspect
 import random
 import unicodedata
 from collections import Counter
+from heapq import heappop
 from itertools import pairwise
 
 import pytest
@@ -13,8 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
+from hero_transformer import token_merging, token_pieces
 from hero_transformer.doubles import LINE, pair_counts, pair_replaced
-from hero_transformer.token_files import BYTE_SYMBOLS, spell
+from hero_transformer.token_files import spell
+from hero_transformer.token_merging import merge_by_rank, quickened
+from hero_transformer.token_pieces import settled, split
 from hero_transformer.tokenizer import BPETokenizer, CharTokenizer, count_pairs, merge_pair, train_bpe
 
 TEXT = (
@@ -51,6 +54,7 @@ ORACLE = oracle(PLAIN)
 
 def test_the_line_of_the_book_has_ten_characters_in_code_point_order():
     tokenizer = CharTokenizer(LINE)
+    assert tokenizer.vocab_size == 10
     assert "".join(tokenizer.symbols) == "不啼处春晓眠觉闻鸟，"
     assert tokenizer.encode(LINE) == [3, 5, 0, 6, 4, 9, 2, 2, 7, 1, 8]
     assert (tokenizer.encode("春眠不"), tokenizer.encode("处处闻")) == ([3, 5, 0], [2, 2, 7])
@@ -183,8 +187,8 @@ def test_training_refuses_a_vocabulary_without_room(size):
 
 
 def test_train_bpe_refuses_what_is_no_byte():
-    for ids, n in (([256], 1), ([-1], 1), (["a"], 1), (b"aa", -1), (b"aa", 1.0)):
-        with pytest.raises(ValueError, match=r"ids must be bytes|n_merges"):
+    for ids, n in (([256], 1), ([-1], 1), (["a"], 1), ([True, True], 1), ("aa", 1), (b"aa", -1), (b"aa", 1.0)):
+        with pytest.raises(ValueError, match=r"ids must be (bytes|ints|a sequence).*Pass bytes|n_merges"):
             train_bpe(ids, n)
 
 
@@ -203,6 +207,52 @@ def test_encoding_of_the_training_text_equals_the_library_and_is_shorter():
     ids = PLAIN.encode(TEXT)
     assert ids == ORACLE.encode(TEXT).ids
     assert len(ids) < 0.6 * len(TEXT.encode())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text("abcé春", max_size=60), st.text("abcé春", max_size=60))
+def test_merging_by_a_heap_equals_counting_again_and_the_library(learned, text):
+    """The method as it is written, the way for long pieces, and the compiled library: one result."""
+    bpe = BPETokenizer.train(learned, vocab_size=290)
+    as_written = inspect.unwrap(BPETokenizer.encode)(bpe, text)
+    part = [bpe.byte_ids[byte] for byte in text.encode()]
+    assert merge_by_rank(part, bpe.ranks, bpe.merges) == as_written == bpe.encode(text) == oracle(bpe).encode(text).ids
+    assert part == list(text.encode())
+
+
+def test_merging_by_a_heap_minds_overlaps_and_ranks():
+    ranks = {(1, 1): 0, (2, 2): 1, (1, 2): 2}
+    merges = {(1, 1): 2, (2, 2): 3, (1, 2): 4}
+    for length, expected in ((0, []), (1, [1]), (2, [2]), (3, [2, 1]), (4, [3]), (5, [3, 1]), (7, [3, 2, 1]), (8, [3, 3])):
+        assert merge_by_rank([1] * length, ranks, merges) == expected
+    assert merge_by_rank([5, 1, 1, 5], ranks, merges) == [5, 2, 5]
+    assert merge_by_rank([1, 1, 1, 1, 2], ranks, merges) == [3, 2]
+
+
+def test_work_on_a_long_piece_grows_with_its_length(monkeypatch):
+    """Counted, not timed: entries taken from the heap, and characters searched for settled places."""
+    taken, searched = [], []
+    monkeypatch.setattr(token_merging.heapq, "heappop", lambda heap: taken.append(1) or heappop(heap))
+    last_settled = token_pieces._last_settled
+    monkeypatch.setattr(token_pieces, "_last_settled", lambda text, *rest: searched.append(len(text)) or last_settled(text, *rest))
+    bpe, work = BPETokenizer.train("abcdefadbecfaebdcabdfe" * 3, 300), []
+    for length in (1000, 4000):
+        letters = "".join(random.Random(0).choices("abcdef", k=length))
+        taken.clear()
+        searched.clear()
+        ids = bpe.encode(letters)
+        assert list(bpe.encode_stream(letters)) == ids  # letter by letter
+        work.append((len(taken), sum(searched)))
+    (merged, looked), (merged_4, looked_4) = work
+    assert 100 < merged_4 <= 4.5 * merged
+    assert 4000 <= looked_4 <= 4.5 * looked
+
+
+def test_a_text_s_pieces_are_encoded_once(monkeypatch):
+    pieces = []
+    simple = quickened(lambda self, piece: pieces.append(piece) or list(piece.encode()))
+    assert simple(BPETokenizer(), "the the the") == list(b"the the the")
+    assert pieces == ["the", " the"]
 
 
 @settings(max_examples=200, deadline=None)
@@ -276,12 +326,65 @@ def test_errors_of_encoding_and_decoding():
         list(TRAINED.encode_stream(["a\ud800 b"]))
     with pytest.raises(ValueError, match="half a surrogate pair"):
         BPETokenizer.train("a\ud800 b", 300)
+    with pytest.raises(ValueError, match="text must be a str"):
+        list(TRAINED.encode_stream(["a", b"b"]))
     for wrong in (b"a", None, ["a"]):
         with pytest.raises(ValueError, match="text must be a str"):
             TRAINED.encode(wrong)
-    for wrong in ([-1], [TRAINED.vocab_size], [1.0], ["a"], [True], torch.tensor([1])):
-        with pytest.raises(ValueError, match=r"ids must be ints with 0 <= id < V = \d+; received .* at place 0"):
+    for wrong in ([-1], [TRAINED.vocab_size]):
+        with pytest.raises(ValueError, match=r"ids must satisfy 0 <= id < V = \d+; received .* at place 0"):
             TRAINED.decode(wrong)
+
+
+@pytest.mark.parametrize("function", [TRAINED.decode, CharTokenizer(LINE).decode, lambda ids: train_bpe(ids, 1)])
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ([1.0], "ids must be ints; received 1.0 at place 0"),
+        ([1, "a"], "ids must be ints; received 'a' at place 1"),
+        ([1, 2, True], "ids must be ints; received True at place 2"),
+        ([None], "ids must be ints; received None at place 0"),
+        (torch.tensor([1]), r"a sequence such as a list; received torch.int64 of shape \[1\]"),
+        ("abc", "a sequence such as a list; received str"),
+        ({1, 2}, "a sequence such as a list; received set"),
+        (None, "a sequence such as a list; received NoneType"),
+    ],
+)
+def test_what_are_no_ids_is_refused(function, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        function(wrong)
+
+
+@pytest.mark.parametrize("wrong", [torch.tensor([1, 1, 1]), {1, 2}, "aaa", 3, None])
+def test_pairs_are_taken_from_a_sequence_of_ids(wrong):
+    for call in (lambda: count_pairs(wrong), lambda: merge_pair(wrong, (1, 1), 2)):
+        with pytest.raises(ValueError, match=r"ids must be a sequence such as a list; received .*tolist"):
+            call()
+
+
+def test_ids_that_can_be_read_only_once_are_read_once():
+    """What one method yields another takes: a check must not use it up."""
+    assert TRAINED.decode(TRAINED.encode_stream(["low ", "lower"])) == "low lower"
+    assert CharTokenizer(LINE).decode(iter([3, 5])) == "春眠"
+    assert train_bpe(iter(b"aaabdaaabac"), 3) == train_bpe(b"aaabdaaabac", 3)
+    assert count_pairs(iter([1, 1, 1])) == {(1, 1): 2}
+    assert merge_pair((one for one in [1, 1, 1]), (1, 1), 9) == [9, 1]
+    assert BPETokenizer(iter([(97, 98)]), iter(["<s>"]), iter(range(258))).vocab_size == 258
+    assert BPETokenizer.train(iter(["abab"]), 258, iter(["<s>"])).encode("ab<s>") == [256, 257]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: BPETokenizer(special_tokens="<e>"),
+        lambda: BPETokenizer.train("ab", 300, "<e>"),
+        lambda: split("ab<e>", "<e>"),
+        lambda: list(settled(["ab<e>"], "<e>")),
+    ],
+)
+def test_one_special_token_is_not_taken_for_its_letters(call):
+    with pytest.raises(ValueError, match=r"received the one text '<e>', .*Pass \['<e>'\]"):
+        call()
 
 
 @pytest.mark.parametrize(
@@ -289,12 +392,18 @@ def test_errors_of_encoding_and_decoding():
     [
         ({"merges": [(97, 256)]}, "merge 0 must be a pair of ids from 0 to 255"),
         ({"merges": [(97, 98, 99)]}, "merge 0 must be a pair"),
+        ({"merges": [(True, 98)]}, "merge 0 must be a pair"),
+        ({"merges": [97]}, "merge 0 must be a pair"),
+        ({"merges": "ab"}, "merge 0 must be a pair"),
         ({"merges": [(97, 98), (97, 98)]}, "two merges make the same token b'ab'"),
         ({"special_tokens": [""]}, "none of them empty"),
         ({"special_tokens": ["<s>", "<s>"]}, "different texts"),
         ({"special_tokens": [3]}, "different texts"),
+        ({"special_tokens": 3}, "different texts"),
+        ({"special_tokens": ["\ud800"]}, "a special token has half a surrogate pair"),
         ({"numbering": [0] * 256}, "numbering must give each of the 256 tokens"),
         ({"numbering": range(255)}, "numbering must give"),
+        ({"numbering": [float(number) for number in range(256)]}, "numbering must give"),
     ],
 )
 def test_a_bad_tokenizer_is_refused(arguments, message):
@@ -302,123 +411,11 @@ def test_a_bad_tokenizer_is_refused(arguments, message):
         BPETokenizer(**arguments)
 
 
-# GPT-2's files
-
-
-def test_the_printable_alphabet_is_that_of_the_library():
-    assert sorted(BYTE_SYMBOLS) == sorted(pre_tokenizers.ByteLevel.alphabet())
-    assert (BYTE_SYMBOLS[32], BYTE_SYMBOLS[10], BYTE_SYMBOLS[65], BYTE_SYMBOLS[173]) == ("Ġ", "Ċ", "A", "Ń")
-
-
-def hand_made(folder):
-    """A tiny pair of files in GPT-2's form: bytes numbered in GPT-2's order, three merges, one special token."""
-    order = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    order += [byte for byte in range(256) if byte not in order]
-    vocab = {BYTE_SYMBOLS[byte]: number for number, byte in enumerate(order)}
-    vocab |= {"Ġd": 256, "aw": 257, "Ġdaw": 258, "<|endoftext|>": 259}
-    (folder / "vocab.json").write_text(json.dumps(vocab), encoding="utf-8")
-    (folder / "merges.txt").write_text("#version: 0.2\nĠ d\na w\nĠd aw\n", encoding="utf-8")
-
-
-def test_hand_made_files_give_gpt2s_ids(tmp_path):
-    hand_made(tmp_path)
-    tokenizer = BPETokenizer.load(tmp_path)
-    # in GPT-2's own vocabulary too, A is 32, n is 77, a is 64 and the space alone is 220
-    assert tokenizer.encode("A dawn<|endoftext|> a") == [32, 258, 77, 259, 220, 64]
-    assert tokenizer.decode([32, 258, 77, 259]) == "A dawn<|endoftext|>"
-    theirs = Tokenizer(models.BPE.from_file(str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt")))
-    theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    for text in (TEXT, LINE, "daw  dawn\r\ndawaw"):
-        assert tokenizer.encode(text) == theirs.encode(text).ids
-
-
-def test_the_files_may_have_openais_names(tmp_path):
-    hand_made(tmp_path)
-    (tmp_path / "vocab.json").rename(tmp_path / "encoder.json")
-    with pytest.raises(FileNotFoundError, match=r"vocab\.json"):  # half a pair is none
-        BPETokenizer.load(tmp_path)
-    (tmp_path / "merges.txt").rename(tmp_path / "vocab.bpe")
-    assert BPETokenizer.load(tmp_path).encode("A dawn") == [32, 258, 77]
-
-
-def test_saved_files_come_back_and_the_library_reads_them(tmp_path):
-    for tokenizer in (TRAINED, PLAIN, BPETokenizer()):
-        tokenizer.save(tmp_path / "deep" / "folder")
-        again = BPETokenizer.load(tmp_path / "deep" / "folder")
-        assert vars(again) == vars(tokenizer)
-        assert list(again.ranks) == list(tokenizer.ranks)
-    PLAIN.save(tmp_path)
-    theirs = Tokenizer(models.BPE.from_file(str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt")))
-    theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    assert theirs.encode(TEXT).ids == PLAIN.encode(TEXT)
-    assert (tmp_path / "merges.txt").read_text(encoding="utf-8").startswith("#version: 0.2\n")
-    assert sorted(os.listdir(tmp_path)) == ["deep", "merges.txt", "vocab.json"]
-
-
-def test_files_with_windows_line_ends_load(tmp_path):
-    hand_made(tmp_path)
-    text = (tmp_path / "merges.txt").read_text(encoding="utf-8")
-    (tmp_path / "merges.txt").write_text(text, encoding="utf-8", newline="\r\n")
-    assert BPETokenizer.load(tmp_path).encode(" dawn") == [258, 77]
-
-
-def test_a_save_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
-    PLAIN.save(tmp_path)
-    before = (tmp_path / "vocab.json").read_bytes()
-
-    def full(*args):
-        raise OSError("no space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="no space"):
-        TRAINED.save(tmp_path)
-    assert (tmp_path / "vocab.json").read_bytes() == before
-    assert sorted(os.listdir(tmp_path)) == ["merges.txt", "vocab.json"]
-
-
-def test_a_special_token_spelled_like_another_token_is_not_saved(tmp_path):
-    with pytest.raises(ValueError, match=r"\['Ġ'\] are spelled like other tokens"):
-        BPETokenizer(special_tokens=["Ġ"]).save(tmp_path)
-    assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.parametrize(
-    ("vocab", "merges", "message"),
-    [
-        ("{", "", "vocab.json is not JSON"),
-        ("[1]", "", "must give each token another id"),
-        ('{"a": 1}', "", "must give each token another id"),
-        ('{"a": 0, "b": 0}', "", "must give each token another id"),
-        ('{"a": 0}', "", "lacks 255 of the 256 bytes"),
-        (None, "Ġ d e\n", "line 1: expected two tokens"),
-        (None, "#version: 0.2\nĠd\n", "line 2: expected two tokens"),
-        (None, "Ġ x\n", "line 1: cannot merge 'Ġ' and 'x'"),
-        (None, "Ġd aw\n", "line 1: cannot merge 'Ġd' and 'aw'"),
-        (None, "Ġ d\nĠ d\n", "line 2: cannot merge"),
-    ],
-)
-def test_bad_files_are_refused_with_file_and_line(tmp_path, vocab, merges, message):
-    hand_made(tmp_path)
-    if vocab is not None:
-        (tmp_path / "vocab.json").write_text(vocab, encoding="utf-8")
-    (tmp_path / "merges.txt").write_text(merges, encoding="utf-8")
-    with pytest.raises(ValueError, match=message):
-        BPETokenizer.load(tmp_path)
-
-
-def test_files_in_another_encoding_or_missing(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        BPETokenizer.load(tmp_path)
-    hand_made(tmp_path)
-    (tmp_path / "merges.txt").write_bytes("Ġ d".encode("utf-16"))
-    with pytest.raises(ValueError, match=r"merges.txt is not in UTF-8"):
-        BPETokenizer.load(tmp_path)
-
-
-def test_any_numbering_gives_the_same_tokens(tmp_path):
-    numbers = list(range(PLAIN.vocab_size))
-    random.Random(0).shuffle(numbers)
-    shuffled = BPETokenizer(PLAIN.merges, numbering=numbers)
-    assert shuffled.encode(TEXT) == [numbers[i] for i in PLAIN.encode(TEXT)]
-    shuffled.save(tmp_path)
-    assert BPETokenizer.load(tmp_path).encode(TEXT) == shuffled.encode(TEXT)
+def test_tokenizers_show_their_size_and_are_equal_when_they_give_the_same_ids():
+    one = BPETokenizer([(97, 98)], ["<s>"])
+    assert repr(one) == "BPETokenizer(V=258: 256 bytes, 1 merge, 1 special token)"
+    assert repr(BPETokenizer()) == "BPETokenizer(V=256: 256 bytes, 0 merges, 0 special tokens)"
+    assert len(one) == one.vocab_size == 258
+    assert one == BPETokenizer([(97, 98)], ["<s>"]) != "one"
+    others = ([(97, 99)], ["<s>"]), ([(97, 98)], ["<t>"]), ([(97, 98)], ["<s>"], [1, 0, *range(2, 258)])
+    assert all(one != BPETokenizer(*other) for other in others)

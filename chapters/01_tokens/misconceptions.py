@@ -150,6 +150,14 @@ def char_encode__no_place(self, text):
     return [self.symbols.index(symbol) for symbol in text]
 
 
+def char_encode__place_from_one(self, text):
+    """报错里的位置从一数起 | the place in the error is counted from one"""
+    for place, symbol in enumerate(text, 1):
+        if symbol not in self.symbols:
+            raise ValueError(f"unknown character {symbol!r} at {place}")
+    return [self.symbols.index(symbol) for symbol in text]
+
+
 def char_encode__no_symbol(self, text):
     """报错里没有字符 | the error does not name the character"""
     for place, symbol in enumerate(text):
@@ -181,6 +189,14 @@ def char_decode__upper_only(self, ids):
     """只查了上限，负数漏过 | only the upper bound tested: negative ids pass"""
     for place, number in enumerate(ids):
         if number >= len(self.symbols):
+            raise ValueError(f"{number} at {place}")
+    return "".join(self.symbols[number] for number in ids)
+
+
+def char_decode__lower_only(self, ids):
+    """只查了下限，太大的编号抛出 IndexError | only the lower bound tested: ids too large raise IndexError"""
+    for place, number in enumerate(ids):
+        if number < 0:
             raise ValueError(f"{number} at {place}")
     return "".join(self.symbols[number] for number in ids)
 
@@ -236,6 +252,14 @@ def char_decode__no_place(self, ids):
     """报错里没有位置 | the error does not name the place"""
     if any(not 0 <= number < len(self.symbols) for number in ids):
         raise ValueError(f"bad id {[number for number in ids if not 0 <= number < len(self.symbols)]}")
+    return "".join(self.symbols[number] for number in ids)
+
+
+def char_decode__place_from_one(self, ids):
+    """报错里的位置从一数起 | the place in the error is counted from one"""
+    for place, number in enumerate(ids, 1):
+        if not 0 <= number < len(self.symbols):
+            raise ValueError(f"{number} at {place}")
     return "".join(self.symbols[number] for number in ids)
 
 

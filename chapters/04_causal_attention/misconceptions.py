@@ -199,6 +199,20 @@ def attend__top_left(q, k, v, dropout=None):
     return (dropout(weights) if dropout else weights) @ v
 
 
+def attend__square_T(q, k, v, dropout=None):
+    """掩码总是 T × T，没有管旧的词元 | the mask is always T × T: old tokens forgotten"""
+    allowed = causal_mask(q.shape[-2], q.shape[-2])
+    weights = torch.softmax(scaled_scores(q, k).masked_fill(~allowed, -math.inf), dim=-1)
+    return (dropout(weights) if dropout else weights) @ v
+
+
+def attend__square_S(q, k, v, dropout=None):
+    """掩码总是 S × S，没有只留最后 T 行 | the mask is always S × S: the last T rows were not cut out"""
+    allowed = causal_mask(k.shape[-2], k.shape[-2])
+    weights = torch.softmax(scaled_scores(q, k).masked_fill(~allowed, -math.inf), dim=-1)
+    return (dropout(weights) if dropout else weights) @ v
+
+
 def attend__strict(q, k, v, dropout=None):
     """自己也被遮住，第一行成了 NaN | a token hidden from itself: the first row is NaN"""
     allowed = causal_mask(q.shape[-2], k.shape[-2])
@@ -240,6 +254,13 @@ def attend__minus_ten(q, k, v, dropout=None):
     """填的是 −10，未来漏了进来 | filled with −10: the future leaks in"""
     allowed = causal_mask(q.shape[-2], k.shape[-2])
     weights = torch.softmax(scaled_scores(q, k).masked_fill(~allowed, -10.0), dim=-1)
+    return (dropout(weights) if dropout else weights) @ v
+
+
+def attend__minus_ten_thousand(q, k, v, dropout=None):
+    """填的是 −1e4，比它还低的得分输给了未来 | filled with −1e4: scores below it lose to the future"""
+    allowed = causal_mask(q.shape[-2], k.shape[-2])
+    weights = torch.softmax(scaled_scores(q, k).masked_fill(~allowed, -1e4), dim=-1)
     return (dropout(weights) if dropout else weights) @ v
 
 

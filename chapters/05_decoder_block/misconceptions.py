@@ -236,6 +236,11 @@ def feed_forward__transposed(self, hidden):
     return self.dropout(inner @ self.linear_2.weight + self.linear_2.bias)
 
 
+def feed_forward__layers_exchanged(self, hidden):
+    """两层的次序反了 | the two layers in the wrong order"""
+    return self.dropout(self.linear_1(gelu(self.linear_2(hidden))))
+
+
 def feed_forward__no_bias(self, hidden):
     """漏了两个偏置 | both biases are missing"""
     return self.dropout(gelu(hidden @ self.linear_1.weight.T) @ self.linear_2.weight.T)

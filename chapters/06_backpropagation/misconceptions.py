@@ -4,7 +4,6 @@ import math
 
 import torch
 
-from hero_transformer import doubles
 from hero_transformer.attention import causal_mask, merge_heads, scaled_scores, split_heads
 from hero_transformer.gradients import (
     attention_backward,
@@ -770,19 +769,46 @@ def attention_backward__keys_no_transpose(upstream, attention, hidden):
 
 def attention_backward__weights_transposed(upstream, attention, hidden):
     """四个矩阵的梯度都转置了 | the gradients of all four matrices are transposed"""
-    total, grads = doubles.attention_backward(upstream, attention, hidden)
+    h, T = attention.n_heads, hidden.shape[1]
+    q, k, v = (split_heads(part(hidden), h) for part in (attention.query, attention.key, attention.value))
+    a = torch.softmax(scaled_scores(q, k).masked_fill(~causal_mask(T, T), -math.inf), -1)
+    back, out, _ = linear_backward(upstream, merge_heads(a @ v), attention.output.weight)
+    G = split_heads(back, h)
+    S = softmax_backward(G @ v.mT, a) / math.sqrt(q.shape[-1])
+    total, grads = torch.zeros_like(hidden), {"output.weight": out}
+    for name, path in {"query": S @ k, "key": S.mT @ q, "value": a.mT @ G}.items():
+        share, grads[f"{name}.weight"], _ = linear_backward(merge_heads(path), hidden, getattr(attention, name).weight)
+        total = total + share
     return total, {name: gradient.T for name, gradient in grads.items()}
 
 
 def attention_backward__names(upstream, attention, hidden):
     """参数名漏了 .weight | the names lack .weight"""
-    total, grads = doubles.attention_backward(upstream, attention, hidden)
+    h, T = attention.n_heads, hidden.shape[1]
+    q, k, v = (split_heads(part(hidden), h) for part in (attention.query, attention.key, attention.value))
+    a = torch.softmax(scaled_scores(q, k).masked_fill(~causal_mask(T, T), -math.inf), -1)
+    back, out, _ = linear_backward(upstream, merge_heads(a @ v), attention.output.weight)
+    G = split_heads(back, h)
+    S = softmax_backward(G @ v.mT, a) / math.sqrt(q.shape[-1])
+    total, grads = torch.zeros_like(hidden), {"output.weight": out}
+    for name, path in {"query": S @ k, "key": S.mT @ q, "value": a.mT @ G}.items():
+        share, grads[f"{name}.weight"], _ = linear_backward(merge_heads(path), hidden, getattr(attention, name).weight)
+        total = total + share
     return total, {name.removesuffix(".weight"): gradient for name, gradient in grads.items()}
 
 
 def attention_backward__mutated(upstream, attention, hidden):
     """就地改动了上游 | the upstream is changed in place"""
-    total, grads = doubles.attention_backward(upstream, attention, hidden)
+    h, T = attention.n_heads, hidden.shape[1]
+    q, k, v = (split_heads(part(hidden), h) for part in (attention.query, attention.key, attention.value))
+    a = torch.softmax(scaled_scores(q, k).masked_fill(~causal_mask(T, T), -math.inf), -1)
+    back, out, _ = linear_backward(upstream, merge_heads(a @ v), attention.output.weight)
+    G = split_heads(back, h)
+    S = softmax_backward(G @ v.mT, a) / math.sqrt(q.shape[-1])
+    total, grads = torch.zeros_like(hidden), {"output.weight": out}
+    for name, path in {"query": S @ k, "key": S.mT @ q, "value": a.mT @ G}.items():
+        share, grads[f"{name}.weight"], _ = linear_backward(merge_heads(path), hidden, getattr(attention, name).weight)
+        total = total + share
     upstream.copy_(total.detach())
     return upstream, grads
 

@@ -691,14 +691,14 @@ def cross_entropy__squared(logits, targets):
 
 
 def cross_entropy__detached(logits, targets):
-    """用 detach 断开了梯度 | detach cuts the gradient"""
+    """结果离开了计算图，梯度断了 | the result is out of the graph: no gradient flows"""
     below = (logits - logits.max(dim=-1, keepdim=True).values).detach()
     chosen = below.gather(-1, targets.long().unsqueeze(-1)).squeeze(-1)
     return (below.exp().sum(dim=-1).log() - chosen).mean()
 
 
 def cross_entropy__number(logits, targets):
-    """用 item 变成了 Python 的数 | turned into a Python number by item"""
+    """返回的是 Python 的数，不是张量 | a Python number, not a tensor"""
     below = logits - logits.max(dim=-1, keepdim=True).values
     chosen = below.gather(-1, targets.long().unsqueeze(-1)).squeeze(-1)
     return (below.exp().sum(dim=-1).log() - chosen).mean().item()

@@ -65,7 +65,7 @@ class Ahead:
     def _start(self, learner: str) -> None:
         folder = self._submitted / learner / self._source.name
         with at_most(OWN_SECONDS):
-            found = salvage(folder, self._source.name)
+            found = salvage(folder, self._source)
             if found.reason is None:
                 notebook, _ = restore(found.notebook, self._instructor)
                 job = job_of(notebook, self._examination, folder, self._source, self._examples)

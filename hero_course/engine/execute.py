@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.converters import Autograde
-from nbgrader.converters.base import BaseConverter, NbGraderException
+from nbformat.v4 import new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum, Float, Integer
 
 from hero_course.engine.assignment import Assignment
+from hero_course.engine.converters import HeroAutograde
 from hero_course.engine.examination import Examination, Job
-from hero_course.engine.handed_in import learners_own
+from hero_course.engine.handed_in import contents
 from hero_course.engine.limits import Limits
 from hero_course.engine.plan import examination_of, steps_of
 from hero_course.engine.pool import grade_here
-from hero_course.engine.restore import RESTORED, instructors, source_folder
+from hero_course.engine.restore import NOTES, RESTORED, instructors, source_folder
 from hero_course.engine.salvage import UNREADABLE
 from hero_course.engine.session import Cell
 
@@ -43,6 +42,11 @@ class run_with:
     def __init__(self, run: Run) -> None:
         self._new = run
 
+    @staticmethod
+    def is_on() -> bool:
+        """Whether something else than this process runs the submissions now."""
+        return bool(_instead)
+
     def __enter__(self) -> None:
         _instead.append(self._new)
 
@@ -50,38 +54,11 @@ class run_with:
         _instead.pop()
 
 
-class _PlainCopies(BaseConverter):
-    """nbgrader's converter, but that of what was handed in only the learner's own plain files are copied."""
-
-    def init_assignment(self, assignment_id: str, student_id: str) -> None:
-        """Copy the files beside the notebooks."""
-        folder = Path(self._format_source(assignment_id, student_id))
-        ours = self.coursedir.format_path(self.coursedir.source_directory, ".", assignment_id)
-        for path in learners_own(folder, Path(ours)):
-            copy = Path(self._format_dest(assignment_id, student_id)) / path.relative_to(folder)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)
-
-
-class HeroAutograde(Autograde, _PlainCopies):
-    """nbgrader's Autograde, which takes a folder without any notebook for a submission, too: it scores 0."""
-
-    def init_notebooks(self) -> None:
-        """Find the submissions."""
-        pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
-        self.assignments = {}
-        for folder in glob.glob(pattern):
-            found = glob.glob(os.path.join(glob.escape(folder), "*.ipynb"))
-            self.assignments[folder] = found or [os.path.join(folder, f"{self.coursedir.assignment_id}.ipynb")]
-        if not self.assignments:
-            raise NbGraderException(f"nothing was handed in: {pattern}")
-
-
 class HeroExecute(NbGraderPreprocessor):
     """Fill in a notebook's outputs: the learner's cells by a worker, the graded ones by an examiner."""
 
-    cell_seconds = Float(60, help="Wall time of one cell of the learner, or of one check.").tag(config=True)
-    total_seconds = Float(300, help="Wall time of the whole notebook.").tag(config=True)
+    cell_seconds = Float(60, help="Wall time of one own cell, or of one exercise in all its checks.").tag(config=True)
+    total_seconds = Float(300, help="Wall time of all the learner's own cells together.").tag(config=True)
     memory_megabytes = Integer(4096, help="Address space of each process of the learner.").tag(config=True)
     processes = Integer(64, help="Processes and threads of the learner at one time.").tag(config=True)
     file_megabytes = Integer(64, help="Size of one file that the learner writes.").tag(config=True)
@@ -141,6 +118,9 @@ class HeroExecute(NbGraderPreprocessor):
             for one in cell.outputs:
                 if one.output_type == "execute_result":
                     one.execution_count = number
+        notes = nb.metadata.get("hero", {}).get(NOTES)
+        if notes:
+            nb.cells.insert(0, _notes(notes))
         return nb, resources
 
     def _handed_in(self, resources: Any) -> Path:
@@ -160,24 +140,7 @@ def job_of(notebook: NotebookNode, examination: Examination, folder: Path, sourc
         source: the instructor's folder.
         examples: see `steps_of`.
     """
-    return Job(steps_of(notebook, examination, examples), learners_files(folder, source))
-
-
-def learners_files(folder: Path, source: Path, most: int = 32 << 20) -> dict[str, bytes]:
-    """The other files that a learner handed in; what the instructor's folder has too is the instructor's.
-
-    Args:
-        folder: what was handed in.
-        source: the instructor's folder.
-        most: so many bytes in all are taken; a file that does not fit any more is left out.
-    """
-    files: dict[str, bytes] = {}
-    for path in learners_own(folder, source):
-        size = path.stat().st_size
-        if size <= most and len(files) < 1000:
-            most -= size
-            files[str(path.relative_to(folder))] = path.read_bytes()
-    return files
+    return Job(steps_of(notebook, examination, examples), contents(folder, source))
 
 
 def digest(job: Job) -> str:
@@ -197,6 +160,12 @@ def private_paths(source: Path) -> list[str]:
     """What no worker may see of the course."""
     root = next((one for one in source.parents if (one / "nbgrader_config.py").is_file()), source)
     return [str(source), str(root / "source"), str(root / "gradebook.db"), str(root / "submitted")]
+
+
+def _notes(notes: list[str]) -> NotebookNode:
+    """A cell that tells the learner what was odd about the submission; the names in it are not read as Markdown."""
+    lines = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    return new_markdown_cell(f"<div><b>批改说明 | Notes on what was handed in</b><ul>{lines}</ul></div>")
 
 
 def _unreadable(reason: str) -> dict[str, Any]:

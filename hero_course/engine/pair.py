@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from hero_course.engine.assignment import Assignment
+from hero_course.engine.budget import longest
 from hero_course.engine.examination import Job
 from hero_course.engine.frames import ProtocolError, receive, send
 from hero_course.engine.protocol import decode, encode
@@ -70,9 +71,11 @@ class WarmPair:
         """Fork an examiner, and workers when it asks for them; what it says at its end."""
         examiner, examiner_pid = self._parents["examiner"].fork()
         workers, worker_pid = self._parents["worker"], 0
-        deadline = time.monotonic() + self._assignment.limits.total_seconds + _PATIENCE
+        limits, examination = self._assignment.limits, self._assignment.examination
+        asked = len(examination.exercises) + len(examination.predictions)
+        deadline = time.monotonic() + longest(limits, asked) + _PATIENCE
         try:
-            send(examiner, pickle.dumps(self._assignment.examination))
+            send(examiner, pickle.dumps(examination))
             send(examiner, pickle.dumps(job))
             while (said := decode(receive(examiner, 1 << 32, deadline), _PARTS))["kind"] != "done":
                 if said["kind"] == "start":

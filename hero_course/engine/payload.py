@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import io
 import pickle
+from collections.abc import MappingView
 from typing import Any
 
 import torch
 from torch import nn
 
+from hero_course.engine.kinds import from_parts, to_parts
 from hero_course.engine.protocol import decode, encode
 
 __all__ = ["dump", "load"]
@@ -33,6 +35,11 @@ class _Pickler(pickle.Pickler):
                 return number
         self.tensors.append(value)
         return len(self.tensors) - 1
+
+    def reducer_override(self, value: Any) -> Any:
+        """A check may pass on what an answer returned: a dictionary's keys, perhaps, which pickle does not know."""
+        parts = to_parts(value) if isinstance(value, MappingView) else None
+        return NotImplemented if parts is None else (from_parts, parts)
 
 
 class _Unpickler(pickle.Unpickler):

@@ -24,13 +24,13 @@ def examination_of(source: NotebookNode, examples: str = "all") -> Examination:
         source: the instructor's notebook.
         examples: see `steps_of`.
     """
-    setup, exercises, predictions, checks, about, examples = {}, {}, [], {}, {}, []
+    setup, exercises, predictions, checks, about, worked = {}, {}, [], {}, {}, []
     code = [cell for cell in source.cells if cell.cell_type == "code"]
     for cell in code:
         name, marks = grade_id(cell), cell.metadata.get("nbgrader", {})
         hero = cell.metadata.get("hero", {})
         if name is None:
-            examples.append(cell.source)
+            worked.append(cell.source)
         elif marks["grade"]:
             checks[name], about[name] = cell.source, hero.get("about", "")
         elif marks["locked"]:
@@ -40,7 +40,7 @@ def examination_of(source: NotebookNode, examples: str = "all") -> Examination:
         elif marks["solution"]:
             predictions.append(name)
     cells = tuple(cell.source for cell in code if examples == "all" or grade_id(cell))
-    return Examination(setup, exercises, tuple(predictions), checks, about, frozenset(examples), cells)
+    return Examination(setup, exercises, tuple(predictions), checks, about, frozenset(worked), cells)
 
 
 def steps_of(notebook: NotebookNode, examination: Examination, examples: str) -> tuple[Step, ...]:
@@ -61,7 +61,8 @@ def steps_of(notebook: NotebookNode, examination: Examination, examples: str) ->
                 untouched.append(step)
             elif step.check is None and name not in examination.setup:
                 own.append(cell.source)
-    if examples == "needed" and not needed(own, [step.source for step in untouched]):
+    setup = examination.setup.values()
+    if examples == "needed" and not needed(own, [step.source for step in untouched], setup):
         left_out = {step.place for step in untouched}
         steps = [step for step in steps if step.place not in left_out]
     return tuple(steps)

@@ -6,6 +6,7 @@ What comes back is plain data. It becomes values, exceptions and changed argumen
 from __future__ import annotations
 
 import builtins
+import itertools
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -15,8 +16,9 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from hero_course.engine import PACKAGE
+from hero_course.engine.frames import ProtocolError
 from hero_course.engine.payload import dump
-from hero_course.engine.protocol import Remote, tensors_in
+from hero_course.engine.protocol import ITEMS, decode
 from hero_course.engine.session import GraderFault
 
 __all__ = ["AnswerError", "Ask", "StandIns", "call"]
@@ -91,29 +93,64 @@ def call(ask: Ask, target: str, args: tuple, kwargs: dict[str, Any], parts: dict
         random=torch.get_rng_state().numpy().tobytes(),
         grad=torch.is_grad_enabled(),
     )
+    _unless_refused(answer)
     _copy_back(answer.get("changed"), tensors)
     if answer.get("drew") is True:
         torch.rand(1)  # as the learner's code did: the next draw is another one
     if "raised" in answer:
         raise _exception(answer)
-    value = plain(ask, answer.get("value"))
-    value, own = _with_own(answer, value, tensors)
-    return _joined(ask, answer, value, own, [one for one in tensors if one.requires_grad])
+    found = _tensors(answer)
+    own = _own(answer, found, tensors)
+    joined = _joined(ask, answer, found, own, [one for one in tensors if one.requires_grad])
+    return _value(ask, answer, [own.get(place, one) for place, one in enumerate(joined)])
 
 
-def plain(ask: Ask, value: Any) -> Any:
-    """A value of the worker's, with iterators that ask for each item."""
-    return _items(ask, value.number) if isinstance(value, Remote) else value
+def _unless_refused(answer: dict[str, Any]) -> None:
+    if "refused" in answer:
+        raise AnswerError(f"代码的回答太大 | the code's answer is too large: {str(answer['refused'])[:200]}")
 
 
-def _items(ask: Ask, number: int) -> Iterator[Any]:
-    while True:
-        answer = ask("next", iterator=number)
+def _tensors(answer: dict[str, Any]) -> list[torch.Tensor]:
+    found = answer.get("tensors")
+    if not isinstance(found, list):
+        raise AnswerError("an answer without its tensors")
+    return found
+
+
+def _value(ask: Ask, answer: dict[str, Any], tensors: list[torch.Tensor]) -> Any:
+    """What an answer holds, with these tensors, and with iterators that ask for each item."""
+    content = answer.get("value")
+    content = content if type(content) is bytes else b""
+    try:
+        return decode(content, tensors=tensors, iterator=lambda *which: _Items(ask, *which))
+    except ProtocolError as error:
+        raise AnswerError(f"代码的回答不是普通的数据 | the code's answer is no plain data: {error}") from None
+
+
+class _Items:
+    """An iterator whose items the worker makes, one by one."""
+
+    def __init__(self, ask: Ask, number: int, name: str) -> None:
+        self._ask, self._number, self._name = ask, number, name
+
+    def __repr__(self) -> str:
+        return f"<{self._name[:60]}>"
+
+    def __iter__(self) -> _Items:
+        return self
+
+    def __next__(self) -> Any:
+        answer = self._ask("next", iterator=self._number)
+        _unless_refused(answer)
         if "raised" in answer:
             raise _exception(answer)
         if answer.get("stop") is True:
-            return
-        yield plain(ask, answer.get("value"))
+            raise StopIteration
+        return _value(self._ask, answer, _tensors(answer))
+
+    def __reduce__(self) -> tuple[Any, tuple[list[Any]]]:  # a check may hand it to the learner's code again
+        items = list(itertools.islice(self, ITEMS))
+        return iter, (items,)
 
 
 def _copy_back(changed: Any, tensors: list[torch.Tensor]) -> None:
@@ -149,6 +186,7 @@ def _exception(answer: dict[str, Any]) -> Exception:
     line = answer.get("line")
     if isinstance(line, tuple) and len(line) == 2 and type(line[0]) is int and type(line[1]) is str:
         error.learners_line = line  # type: ignore[attr-defined]
+    error.by_hand = answer.get("by_hand") is True  # type: ignore[attr-defined]
     return error
 
 
@@ -183,9 +221,9 @@ class _Joined(torch.autograd.Function):
         return (None, None, *found)
 
 
-def _with_own(answer: dict[str, Any], value: Any, tensors: list[torch.Tensor]) -> tuple[Any, set[int]]:
-    """The value, with the arguments themselves where the learner's code returned them; and their ids."""
-    same, found = answer.get("same"), tensors_in(value)
+def _own(answer: dict[str, Any], found: list[torch.Tensor], tensors: list[torch.Tensor]) -> dict[int, torch.Tensor]:
+    """The arguments themselves, by their places among the answer's tensors, where the learner's code returned them."""
+    same = answer.get("same")
     if not isinstance(same, dict):
         raise AnswerError("the answer does not say which of its tensors are arguments")
     own: dict[int, torch.Tensor] = {}
@@ -194,20 +232,22 @@ def _with_own(answer: dict[str, Any], value: Any, tensors: list[torch.Tensor]) -
             raise AnswerError("a place that is no number")
         if not 0 <= place < len(found) or not 0 <= number < len(tensors):
             raise AnswerError("the answer names an argument that there is not")
-        own[id(found[place])] = tensors[number]
-    return _replaced(value, own), {id(one) for one in own.values()}
+        own[place] = tensors[number]
+    return own
 
 
-def _joined(ask: Ask, answer: dict[str, Any], value: Any, own: set[int], inputs: list[torch.Tensor]) -> Any:
-    """The value, its tensors joined to the graph of the inputs where the worker's were; arguments stay themselves."""
-    found, marks = tensors_in(value), answer.get("grad")
-    if not torch.is_grad_enabled() or not inputs or marks is None or not found:
-        return value
+def _joined(
+    ask: Ask, answer: dict[str, Any], found: list[Any], own: dict[int, torch.Tensor], inputs: list[torch.Tensor]
+) -> list[Any]:
+    """An answer's tensors, joined to the graph of the inputs where the worker's were."""
+    marks = answer.get("grad")
+    if not torch.is_grad_enabled() or not inputs or not found:
+        return found
     if not isinstance(marks, list) or len(marks) != len(found):
         raise AnswerError("the answer does not say which tensors have a gradient")
-    chosen = [one for one, mark in zip(found, marks, strict=True) if mark is True and one.is_floating_point()]
-    if not chosen or sum(mark is True for mark in marks) != len(chosen) or own & {id(one) for one in chosen}:
-        return value
+    chosen = [place for place, mark in enumerate(marks) if mark is True]
+    if not chosen or not all(_can_join(found[place]) for place in chosen) or not own.keys().isdisjoint(chosen):
+        return found
 
     def gradient(weights: list[torch.Tensor]) -> Any:
         reply = ask("vjp", call=answer["to"], gradients=weights)
@@ -215,13 +255,9 @@ def _joined(ask: Ask, answer: dict[str, Any], value: Any, own: set[int], inputs:
             raise _exception(reply)
         return reply.get("value")
 
-    joined = iter(_Joined.apply(gradient, chosen, *inputs))
-    return _replaced(value, {id(one): next(joined) for one in chosen})
+    joined = dict(zip(chosen, _Joined.apply(gradient, [found[place] for place in chosen], *inputs), strict=True))
+    return [joined.get(place, one) for place, one in enumerate(found)]
 
 
-def _replaced(value: Any, new: dict[int, torch.Tensor]) -> Any:
-    if isinstance(value, (tuple, list)):
-        return type(value)(_replaced(one, new) for one in value)
-    if isinstance(value, dict):
-        return {name: _replaced(one, new) for name, one in value.items()}
-    return new.get(id(value), value) if isinstance(value, torch.Tensor) else value
+def _can_join(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point()

@@ -1,40 +1,33 @@
-"""Read whatever was handed in as a notebook, or say in one line why it cannot be read.
-
-Only what grading needs is taken over: the cells' kinds, sources, ids and nbgrader's names for them. So outputs,
-widget states, kernels and anything unknown in a file can do no harm.
-"""
+"""Find the notebook in what was handed in, or say in one line why there is none, and what was chosen and left out."""
 
 from __future__ import annotations
 
-import codecs
-import json
+import io
 import os
-import re
-from dataclasses import dataclass
+import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
-from nbformat.corpus.words import generate_corpus_id as random_cell_id
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from hero_course.engine.handed_in import plain_files
+from hero_course.engine.answers import belongs, count_answers
+from hero_course.engine.handed_in import BYTES, LARGEST, NOTEBOOKS, HandedIn, look, printable, read_plain
+from hero_course.engine.reading import KERNEL, UnreadableError, read_notebook
+from hero_course.engine.restore import instructors, source_folder, with_notes
+from hero_course.engine.timestamp import read_timestamp
 
-__all__ = ["UNREADABLE", "Salvaged", "SalvagingExporter", "offer_notebook", "read_notebook", "salvage"]
+__all__ = ["UNREADABLE", "Salvaged", "SalvagingExporter", "offer_notebook", "salvage"]
 
 UNREADABLE = "unreadable"  # the key, in a notebook's metadata, of why the file that was handed in cannot be read
-CELLS, TEXT = 2000, 20 << 20  # the most cells, and the most characters in all of them
+ENTRIES = 10_000  # the most of a zip file
 _NONE = "没有笔记本文件（链接和超过 100 MB 的不算） | there is no notebook file (a link, or one over 100 MB, is none)"
-_MARKERS = {("both", "<" * 7): "ours", ("ours", "=" * 7): "theirs", ("theirs", ">" * 7): "both"}
-_KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-
-
-class _UnreadableError(Exception):
-    """A file that is no notebook; the message says why, in both languages."""
 
 
 @dataclass(frozen=True)
@@ -46,143 +39,134 @@ class Salvaged:
     reason: str | None = None
 
 
-def salvage(folder: Path, name: str) -> Salvaged:
+@dataclass(eq=False)
+class _Candidate:
+    """A file that may be the notebook: read, or with the reason why it cannot be."""
+
+    name: str
+    notebook: NotebookNode | None = None
+    notes: list[str] = field(default_factory=list)
+    reason: str = ""
+    answers: int = 0
+    belongs: bool = False
+
+
+def salvage(folder: Path, source: Path) -> Salvaged:
     """The notebook in a folder that was handed in; the last few are remembered, so it may only be read.
+
+    Looked for are the chapter's own name, then any other notebook at the top, then in folders, then in a zip file. A
+    blank notebook yields to one with answers.
 
     Args:
         folder: of one learner and chapter.
-        name: the chapter's; ``<name>.ipynb`` is looked for first, then any other notebook.
+        source: the instructor's folder of the chapter.
     """
-    found = [path.resolve() for path in plain_files(folder) if path.parent == folder and path.suffix == ".ipynb"]
-    return _salvage(folder.resolve() / f"{name}.ipynb", tuple((path, path.stat().st_mtime_ns) for path in found))
+    found = look(folder)
+    paths = (*found.notebooks, *found.files)
+    seen = tuple((about.st_size, about.st_mtime_ns) for path in paths if (about := _about(path)))
+    return _salvage(folder, source.resolve(), found, seen)
 
 
 @lru_cache(maxsize=16)
-def _salvage(wanted: Path, found: tuple[tuple[Path, int], ...]) -> Salvaged:
-    others = [path for path, _ in found if path != wanted]
-    tried: list[tuple[Path, str]] = []
-    for path in [wanted, *others] if len(others) < len(found) else others:
+def _salvage(folder: Path, source: Path, found: HandedIn, seen: tuple[tuple[int, int], ...]) -> Salvaged:
+    instructor = instructors(source)
+    candidates: list[_Candidate] = []
+    for one in _candidates(folder, f"{source.name}.ipynb", found):
+        candidates.append(one)
+        if one.notebook is not None:
+            one.answers = count_answers(one.notebook, instructor)
+            one.belongs = belongs(one.notebook, instructor)
+            if one.belongs and one.answers:
+                break
+    notes = [one for one in [read_timestamp(folder)[1]] if one]
+    if found.left_out:
+        n = found.left_out
+        notes.append(f"{n} 个文件太大或太多，没有取 | left out, for their size or number: {n} files")
+    ours = [one for one in candidates if one.belongs]
+    if not ours:
+        reason = _why_none(candidates, source.name, found)
+        return Salvaged(_unreadable(reason), tuple(notes), reason)
+    chosen = max(ours, key=lambda one: one.answers > 0)  # the first of them that has answers, or else the first
+    if chosen.name != f"{source.name}.ipynb":
+        notes.append(f"批改的文件是 {chosen.name} | the file that was graded is {chosen.name}")
+    notes += [_not_graded(one) for one in candidates if one is not chosen]
+    others = {printable(str(path.relative_to(folder))) for path in found.notebooks} - {one.name for one in candidates}
+    notes += [_not_graded(_Candidate(name)) for name in sorted(others)]
+    notes = [*chosen.notes, *notes]
+    notebook = NotebookNode({**chosen.notebook, "metadata": with_notes(chosen.notebook.metadata, notes)})
+    return Salvaged(notebook, tuple(notes))
+
+
+def _not_graded(one: _Candidate) -> str:
+    why = one.reason
+    if one.notebook is not None:
+        why = "没有作答 | it is blank" if one.belongs else "是别的笔记本 | it is another notebook"
+    return f"另有 {one.name}，没有批改 | there is also {one.name}, which was not graded" + (f": {why}" if why else "")
+
+
+def _about(path: Path) -> os.stat_result | None:
+    with suppress(OSError):
+        return path.lstat()
+    return None
+
+
+def _candidates(folder: Path, wanted: str, found: HandedIn) -> Iterator[_Candidate]:
+    """The files that may be the notebook, the likeliest first; each is read when it is asked for."""
+    for path in sorted(found.notebooks, key=lambda path: path != folder / wanted):
+        name = printable(str(path.relative_to(folder)))
         try:
-            notebook, notes = read_notebook(path)
-        except _UnreadableError as error:
-            tried.append((path, str(error)))
-            continue
-        if path != wanted:
-            notes.append(f"文件名是 {path.name} | the file is called {path.name}")
-        elif others:
-            notes.append(f"另有 {others[0].name}，没有看 | there is also {others[0].name}, which was not looked at")
-        return Salvaged(notebook, tuple(notes))
-    reason = f"{tried[0][0].name}: {tried[0][1]}" if tried else _NONE
-    return Salvaged(_unreadable(reason), (), reason)
+            yield _read(name, read_plain(path))
+        except OSError as error:
+            yield _Candidate(name, reason=f"打不开 | it cannot be opened ({type(error).__name__})")
+    archives = [path for path in found.files if path.suffix.lower() == ".zip"]
+    if archives and not found.notebooks:
+        with suppress(OSError):
+            yield from _unzipped(printable(archives[0].name), read_plain(archives[0], BYTES))
 
 
-def read_notebook(path: Path) -> tuple[NotebookNode, list[str]]:
-    """A notebook in today's format, and what was odd about the file.
-
-    Raises:
-        _UnreadableError: if it is no notebook.
-    """
-    notes: list[str] = []
-    text = _text(path.read_bytes(), notes)
-    if not text.strip():
-        raise _UnreadableError("文件是空的 | the file is empty")
-    found = _json(text, notes)
+def _unzipped(name: str, content: bytes) -> Iterator[_Candidate]:
+    """The notebooks in a zip file; nothing is written anywhere."""
     try:
-        cells = [_cell(cell) for cell in _cells(found, notes)]
-    except Exception as error:
-        raise _UnreadableError(f"不是笔记本 | this is no notebook ({type(error).__name__})") from error
-    if len(cells) > CELLS or sum(len(cell.source) for cell in cells) > TEXT:
-        raise _UnreadableError("笔记本太大 | the notebook is too large")
-    seen: set[str] = set()
-    for cell in cells:
-        if cell.id in seen:
-            cell.id = random_cell_id()
-        seen.add(cell.id)
-    return new_notebook(cells=cells, metadata={"kernelspec": _KERNEL, "language_info": {"name": "python"}}), notes
+        if content.count(b"PK\1\2") > ENTRIES:
+            raise zipfile.BadZipFile(f"more than {ENTRIES} entries")
+        archive = zipfile.ZipFile(io.BytesIO(content))
+        inside = [one for one in archive.infolist() if _is_notebook(one.filename)]
+        for one in inside[:NOTEBOOKS]:
+            with archive.open(one) as file:
+                unpacked = file.read(LARGEST + 1)
+            place = f"{name}/{printable(one.filename)}"
+            large = _Candidate(place, reason="笔记本太大 | the notebook is too large")
+            yield large if len(unpacked) > LARGEST else _read(place, unpacked)
+    except Exception as error:  # zipfile raises errors of many kinds: of the format, of a password, of each compression
+        yield _Candidate(name, reason=f"解不开 | it cannot be unpacked ({type(error).__name__})")
 
 
-def _text(content: bytes, notes: list[str]) -> str:
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        notes.append("文件是 UTF-16 | the file is UTF-16")
-        return content.decode("utf-16", "replace")
-    for encoding in ("utf-8-sig", "gb18030"):
-        try:
-            text = content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if encoding == "gb18030":
-            notes.append("文件是 GBK | the file is GBK")
-        return text
-    raise _UnreadableError("文字编码无法识别 | the text encoding is unknown")
+def _is_notebook(name: str) -> bool:
+    return name.endswith(".ipynb") and not any(part.startswith((".", "__MACOSX")) for part in name.split("/"))
 
 
-def _json(text: str, notes: list[str]) -> Any:
-    """The file's content; where git left both versions of a passage, the first that makes sense."""
-    versions = [text]
-    if re.search("^<{7}", text, re.MULTILINE):
-        notes.append("有合并冲突标记，取了其中一边 | it holds conflict markers: one side was taken")
-        versions = _sides(text)
-    for version in versions:
-        try:
-            return json.loads(version)
-        except (ValueError, RecursionError, MemoryError) as error:
-            last = error
-    line = f"第 {last.lineno} 行 line {last.lineno}" if isinstance(last, json.JSONDecodeError) else type(last).__name__
-    raise _UnreadableError(f"文件坏了（{line}） | the file is broken")
+def _read(name: str, content: bytes) -> _Candidate:
+    try:
+        return _Candidate(name, *read_notebook(content))
+    except UnreadableError as error:
+        return _Candidate(name, reason=str(error))
 
 
-def _sides(text: str) -> list[str]:
-    """Both versions of a text with conflict markers.
-
-    Example:
-        >>> _sides("a\\n<<<<<<< ours\\nb\\n=======\\nc\\n>>>>>>> theirs\\nd")
-        ['a\\nb\\nd', 'a\\nc\\nd']
-    """
-    sides: tuple[list[str], list[str]] = ([], [])
-    here = "both"
-    for line in text.split("\n"):
-        step = _MARKERS.get((here, line[:7]))
-        here = step or here
-        if step is None:
-            for side, lines in zip(("ours", "theirs"), sides, strict=True):
-                if here in ("both", side):
-                    lines.append(line)
-    return ["\n".join(lines) for lines in sides]
-
-
-def _cells(found: Any, notes: list[str]) -> list[Any]:
-    if isinstance(found, dict) and "worksheets" in found:
-        notes.append("旧格式 nbformat 3 | the old format nbformat 3")
-        found = nbformat.convert(nbformat.from_dict(found), 4)
-    cells = found["cells"]
-    if not isinstance(cells, list):
-        raise TypeError("cells")
-    return cells
-
-
-def _cell(cell: Any) -> NotebookNode:
-    source = cell.get("source", "")
-    source = "".join(map(str, source)) if isinstance(source, list) else str(source)
-    source = source.encode("utf-8", "replace").decode()  # half an emoji, perhaps
-    kind, name = cell.get("cell_type"), str(cell.get("id", ""))
-    new = NotebookNode(
-        id=name if re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) else random_cell_id(),
-        cell_type=kind if kind in ("code", "markdown") else "raw", metadata=NotebookNode(), source=source,
-    )  # fmt: skip
-    if kind == "code":
-        new |= {"execution_count": None, "outputs": []}
-    metadata = cell.get("metadata")
-    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    name = marks.get("grade_id") if isinstance(marks, dict) else None
-    if isinstance(name, str):
-        new.metadata["nbgrader"] = {"grade_id": name}
-    return new
+def _why_none(candidates: list[_Candidate], chapter: str, found: HandedIn) -> str:
+    """Why nothing of a submission can be graded."""
+    other = next((one for one in candidates if one.notebook is not None), None)
+    if other is not None:
+        return f"{other.name}: 没有 {chapter} 的单元，是别的章？ | no cell of {chapter} is in it: another chapter's?"
+    if candidates:
+        return f"{candidates[0].name}: {candidates[0].reason}"
+    names = ", ".join(printable(path.name) for path in found.files[:5])
+    return f"{_NONE}。交来的是 What was handed in: {names}" if names else _NONE
 
 
 def _unreadable(reason: str) -> NotebookNode:
     """An empty notebook that says why there is nothing to see."""
     text = f"**提交的文件读不出来，得零分。** {reason}\n\n**What was handed in cannot be read and scores nothing.**"
-    metadata = {"kernelspec": _KERNEL, "hero": {UNREADABLE: reason}}
+    metadata = {"kernelspec": KERNEL, "hero": {UNREADABLE: reason}}
     return new_notebook(cells=[new_markdown_cell(text)], metadata=metadata)
 
 
@@ -194,20 +178,16 @@ class SalvagingExporter(NotebookExporter):
         if not getattr(self.parent, "_sanitizing", False):
             return super().from_filename(filename, resources, **more)
         path = Path(filename)
-        found = salvage(path.parent, path.stem)
-        for note in found.notes:
-            self.log.warning("%s: %s", filename, note)
-        if found.reason:
-            self.log.error("%s cannot be read: %s", filename, found.reason)
         resources = self._init_resources(resources)
+        found = salvage(path.parent, source_folder(self, resources))
+        if found.reason:
+            self.log.error("%s cannot be read: %s", printable(filename), found.reason)
         resources["metadata"] |= {"name": path.stem, "path": str(path.parent)}
         resources["metadata"]["modified_date"] = datetime.now().strftime("%B %d, %Y")
         return self.from_notebook_node(found.notebook, resources, **more)
 
 
 def offer_notebook(assignment: str, student: str, notebooks: list[str]) -> None:
-    """nbgrader's hook before it converts: a notebook of another name is offered under the assignment's own."""
+    """nbgrader's hook before it converts: the assignment's own notebook is asked for, whatever there is."""
     if notebooks:
-        wanted = os.path.join(os.path.dirname(notebooks[0]), f"{assignment}.ipynb")
-        if wanted not in notebooks:
-            notebooks.append(wanted)
+        notebooks[:] = [os.path.join(os.path.dirname(notebooks[0]), f"{assignment}.ipynb")]

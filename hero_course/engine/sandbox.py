@@ -19,8 +19,8 @@ from hero_course.engine.limits import Limits
 from hero_course.engine.syscalls import filter_system_calls
 
 __all__ = [
-    "HOME", "MissingSandboxError", "bubblewrap", "cross_over", "drop_root", "limit_memory", "limit_resources",
-    "look_around",
+    "HOME", "MissingSandboxError", "bubblewrap", "cross_over", "drop_root", "find_bubblewrap", "limit_memory",
+    "limit_resources", "look_around",
 ]  # fmt: skip
 
 HOME, CACHE, CODE, EDITION = "/hero/work", "/hero/cache", "/hero/code", "/hero/edition"
@@ -36,6 +36,21 @@ class MissingSandboxError(Exception):
     """bubblewrap is not installed, and nobody said that this is all right."""
 
 
+def find_bubblewrap() -> str:
+    """The program ``bwrap``.
+
+    Raises:
+        MissingSandboxError: if there is none.
+    """
+    program = shutil.which("bwrap")
+    if program is None:
+        raise MissingSandboxError(
+            "bubblewrap (the program bwrap) is missing, so learners' code would run without a sandbox. Remedy: install "
+            "it, or allow this with hero grade --without-sandbox or HERO_SANDBOX=none"
+        )
+    return program
+
+
 def bubblewrap(code: Path, edition: Path, limits: Limits) -> list[str]:
     """The command line before the warm parent's own.
 
@@ -47,13 +62,7 @@ def bubblewrap(code: Path, edition: Path, limits: Limits) -> list[str]:
     Raises:
         MissingSandboxError: if there is no ``bwrap``.
     """
-    program = shutil.which("bwrap")
-    if program is None:
-        raise MissingSandboxError(
-            "bubblewrap (the program bwrap) is missing, so learners' code would run without a sandbox. Remedy: install "
-            "it, or allow this with hero grade --without-sandbox or HERO_SANDBOX=none"
-        )
-    words = [program, "--die-with-parent", "--new-session", "--clearenv"]
+    words = [find_bubblewrap(), "--die-with-parent", "--new-session", "--clearenv"]
     words += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     words += ["--cap-drop", "ALL"]
     if os.getuid() == 0:  # the warm parent then becomes nobody: root is bound by no limit on processes

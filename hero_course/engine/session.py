@@ -11,15 +11,16 @@ import socket
 import time
 from typing import Any, Protocol
 
+from hero_course.engine.budget import Budget
 from hero_course.engine.examination import Job, Step
 from hero_course.engine.frames import ProtocolError, receive, send
 from hero_course.engine.limits import CUT, Limits
 from hero_course.engine.protocol import MIME, decode
+from hero_course.engine.shell import error_output
 
 __all__ = ["Cell", "Gone", "GraderFault", "Session", "Workers"]
 
 _GRACE = 2.0  # seconds between the worker's own alarm and the end of our patience
-_MORE = 1 << 20  # bytes of a frame beside its content
 _CELLS = 16  # so many cells may show as much as one may; what comes after is cut off
 Cell = list[dict[str, Any]]
 
@@ -30,6 +31,10 @@ class GraderFault(BaseException):
 
 class Gone(Exception):
     """The worker is not there any more; the message says why, in both languages."""
+
+
+class NoTime(Gone):
+    """The learner's own cells have used up their time."""
 
 
 class Workers(Protocol):
@@ -54,13 +59,8 @@ class Session:
         self._workers, self._limits, self._job = workers, limits, job
         self._worker: socket.socket | None = None
         self._skipped: set[int] = set()
-        self._starts, self._room = 0, _CELLS * limits.output_bytes
-        self._deadline = time.monotonic() + limits.total_seconds
-
-    @property
-    def cell_deadline(self) -> float:
-        """When a cell that starts now must be at its end."""
-        return time.monotonic() + min(self._limits.cell_seconds, self._left())
+        self._ends, self._room = 0, _CELLS * limits.output_bytes
+        self._budget = Budget(limits)
 
     def run(self, number: int, step: Step) -> Cell:
         """Run a learner's cell; its outputs.
@@ -74,30 +74,66 @@ class Session:
         """
         try:
             self._need_worker(number)
-            return self._fitting(self._run_in_worker(step))
+            return self._fitting(self._run_in_worker(number, step))
         except Gone as error:
             self._skipped.add(number)
             return [_error("CellEnded", str(error))]
 
-    def ask(self, number: int, request: bytes, deadline: float) -> bytes:
-        """What the worker answers to a request of a check.
+    def without_checks(self) -> dict[int, Cell]:
+        """Run the learner's cells once more, in a worker that no check ever asked; by their places, the outputs."""
+        self.drop_worker()
+        self._skipped.clear()
+        self._room = _CELLS * self._limits.output_bytes
+        return {number: self.run(number, step) for number, step in enumerate(self._job.steps) if step.check is None}
+
+    def ready(self, number: int, about: str) -> float:
+        """Have a worker for a call of a check; how many seconds it may take.
 
         Args:
             number: the check's place among the steps.
+            about: the exercise or prediction that the check looks at.
+
+        Raises:
+            Gone: if there is none, or if nothing is asked of the exercise any more.
+            GraderFault: if the grader itself broke.
+        """
+        refusal = self._budget.refusal(about)
+        if refusal:
+            raise Gone(refusal)
+        self._need_worker(number)
+        return self._budget.for_exercise(about)
+
+    def ask(self, about: str, request: bytes) -> bytes:
+        """What the worker that is ready answers to a request of a check.
+
+        Args:
+            about: as in `ready`.
             request: a pickle.
-            deadline: the latest time for the answer.
 
         Raises:
             Gone: if there is no answer.
-            GraderFault: if the grader itself broke.
         """
-        self._need_worker(number)
-        return self._ask(request, self._limits.answer_bytes, deadline)
+        began = time.monotonic()
+        try:
+            return self._ask(request, began + self._budget.for_exercise(about))
+        except Gone:
+            self._budget.ended_by(about)
+            raise
+        finally:
+            self._budget.exercise_took(about, time.monotonic() - began)
 
-    def _run_in_worker(self, step: Step) -> Cell:
-        seconds = min(self._limits.cell_seconds, self._left())
+    def _run_in_worker(self, number: int, step: Step) -> Cell:
+        began, seconds = time.monotonic(), self._budget.for_cell(number)
+        if seconds <= 0:
+            raise NoTime("自己的单元一共可用的时间用完了 | the time for all the cells of one's own is used up")
         request = {"number": 0, "do": "run", "with": {"source": step.source, "seconds": seconds}}
-        content = self._ask(pickle.dumps(request), 4 * self._limits.output_bytes + _MORE, time.monotonic() + seconds)
+        try:
+            content = self._ask(pickle.dumps(request), began + seconds)
+        except Gone:
+            self._ends += 1
+            raise
+        finally:
+            self._budget.cell_took(number, min(seconds, time.monotonic() - began))  # our own patience is no one's time
         try:
             return _clean(decode(content))
         except Exception as error:
@@ -109,13 +145,13 @@ class Session:
         self._room -= len(json.dumps(cell))
         return cell if self._room >= 0 else [{"output_type": "stream", "name": "stdout", "text": CUT}]
 
-    def _ask(self, request: bytes, limit: int, deadline: float) -> bytes:
+    def _ask(self, request: bytes, deadline: float) -> bytes:
         """Send the worker a request and wait for its answer."""
         assert self._worker is not None
         try:
             self._worker.settimeout(_GRACE)
             send(self._worker, request)
-            return receive(self._worker, limit, deadline + _GRACE)
+            return receive(self._worker, self._limits.frame_bytes, deadline + _GRACE)
         except TimeoutError:
             reason = "代码没有在规定时间内结束 | the code did not end in time"
         except (OSError, EOFError):
@@ -127,25 +163,22 @@ class Session:
 
     def _need_worker(self, number: int) -> None:
         """Have a worker that has run all earlier cells, but for those that ended an earlier one."""
-        while True:
-            if self._left() <= 0:
-                self.drop_worker()
-                raise Gone("整份笔记本的时间用完了 | the time for the whole notebook is used up")
-            if self._worker is not None:
-                return
-            if self._starts > self._limits.restarts:
+        while self._worker is None:
+            if self._ends > self._limits.restarts:
                 raise Gone("代码太多次让进程结束 | the code ended its process too often")
             self._start_worker()
             for earlier, step in enumerate(self._job.steps[:number]):
                 if step.check is None and earlier not in self._skipped:
                     try:
-                        self._run_in_worker(step)
+                        self._run_in_worker(earlier, step)
+                    except NoTime:
+                        self.drop_worker()
+                        raise
                     except Gone:
                         self._skipped.add(earlier)
                         break
 
     def _start_worker(self) -> None:
-        self._starts += 1
         try:
             self._worker = self._workers.start()
             hello = json.loads(receive(self._worker, 1 << 16, time.monotonic() + 60))
@@ -162,9 +195,6 @@ class Session:
         self._worker.close()
         self._worker = None
         return self._workers.end()
-
-    def _left(self) -> float:
-        return self._deadline - time.monotonic()
 
 
 def _clean(answer: Any) -> Cell:
@@ -185,7 +215,7 @@ def _clean(answer: Any) -> Cell:
 
 
 def _error(name: str, message: str, lines: list[str] | None = None) -> dict[str, Any]:
-    return {"output_type": "error", "ename": name, "evalue": message, "traceback": lines or [f"{name}: {message}"]}
+    return error_output(name, message, lines or [f"{name}: {message}"])
 
 
 def _signal(status: int) -> str:

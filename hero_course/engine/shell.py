@@ -17,8 +17,9 @@ from traitlets.config import Config
 from hero_course.engine.limits import CUT
 from hero_course.engine.protocol import MIME
 
-__all__ = ["Outputs", "make_shell", "shown"]
+__all__ = ["Outputs", "error_output", "make_shell", "shown"]
 
+_LINE = 1000  # characters of a line of an error
 _PIECES = 990  # of one cell; a notebook with more of them is of no use to anybody
 
 
@@ -53,9 +54,7 @@ class Outputs:
 
     def error(self, name: str, message: str, lines: list[str]) -> None:
         """Add an error; it is always kept, shortened."""
-        self.items.append(
-            {"output_type": "error", "ename": name[:200], "evalue": message[:4000], "traceback": lines[-60:]}
-        )
+        self.items.append(error_output(name, message, lines))
 
     def _fitting(self, text: str) -> str:
         if self.full:
@@ -65,6 +64,12 @@ class Outputs:
             return text
         self.full = True
         return text[: max(0, len(text) - self.used + self.limit)] + CUT
+
+
+def error_output(name: str, message: str, lines: list[str]) -> dict[str, Any]:
+    """An error as a notebook keeps it, of a length that somebody can read."""
+    kept = [line if len(line) <= _LINE else line[:_LINE] + " …" for line in lines[-60:]]
+    return {"output_type": "error", "ename": name[:200], "evalue": message[:4000], "traceback": kept}
 
 
 class _Stream:

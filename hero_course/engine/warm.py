@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ from typing import Any
 
 from hero_course.engine import sandbox
 from hero_course.engine.limits import Limits
+from hero_course.engine.processors import claim
 
 __all__ = ["Stage", "WarmParent", "WarmParentGoneError"]
 
@@ -72,7 +74,8 @@ class WarmParent:
 
     def __init__(self, role: str, stage: Stage, limits: Limits, sandboxed: bool, absent: Sequence[str]) -> None:
         inside = sandboxed and role == "worker"
-        self._lock = threading.Lock()
+        self._role, self._lock = role, threading.Lock()
+        self._claims: dict[int, int] = {}  # for each child that has a processor, the file that claims it
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         config: dict[str, Any] = {
             "control": theirs.fileno(), "role": role, "sandbox": sandboxed, "limits": limits.as_dict(),
@@ -119,13 +122,19 @@ class WarmParent:
             WarmParentGoneError: if there is no parent for it.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        processor, file = (claim() if self._role == "worker" else None) or (-1, -1)
         try:
             with self._lock:
                 self.wait_until_ready()
-                socket.send_fds(self._control, [b"fork"], [theirs.fileno()])
-                return ours, int(self._control.recv(64))
+                socket.send_fds(self._control, [f"fork {processor}".encode()], [theirs.fileno()])
+                pid = int(self._control.recv(64))
+                self._release(pid)
+                self._claims[pid] = file
+                return ours, pid
         except (OSError, ValueError) as error:
             ours.close()
+            if file >= 0:
+                os.close(file)
             raise WarmParentGoneError(str(error)) from error
         finally:
             theirs.close()
@@ -138,10 +147,19 @@ class WarmParent:
                 return int(self._control.recv(64))
         except (OSError, ValueError) as error:
             raise WarmParentGoneError(str(error)) from error
+        finally:
+            self._release(pid)
+
+    def _release(self, pid: int) -> None:
+        file = self._claims.pop(pid, -1)
+        if file >= 0:
+            os.close(file)
 
     def close(self) -> None:
         """End the process and all its children."""
         self._control.close()
+        for pid in list(self._claims):
+            self._release(pid)
         try:
             self._process.wait(10)
         except subprocess.TimeoutExpired:
@@ -154,6 +172,9 @@ def _environment(code: str, inside: bool) -> dict[str, str]:
     """One thread, no byte code, and nothing of the driver's own environment but its path."""
     home = sandbox.HOME if inside else tempfile.gettempdir()
     cache = sandbox.CACHE if inside else os.path.join(tempfile.gettempdir(), "hero-cache")
+    if not inside:  # where it is missing, IPython leaves a folder behind at each start
+        with contextlib.suppress(OSError):
+            os.makedirs(cache, mode=0o700, exist_ok=True)
     one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
     return {
         **one, "PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "HOME": home, "PYTHONPATH": code,

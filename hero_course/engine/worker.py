@@ -8,13 +8,11 @@ from __future__ import annotations
 import contextlib
 import importlib
 import linecache
-import numbers
 import os
 import pickle
 import signal
 import socket
 import sys
-import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,12 +23,14 @@ from hero_course.engine import PACKAGE
 from hero_course.engine.frames import receive, send
 from hero_course.engine.limits import Limits
 from hero_course.engine.payload import load
-from hero_course.engine.protocol import encode, tensors_in
+from hero_course.engine.protocol import TooLargeError, encode, encode_with_tensors
 from hero_course.engine.shell import make_shell, shown
+from hero_course.engine.tensors import raw
 
 __all__ = ["PREDICTION_BYTES", "Worker", "owner_of"]
 
 PREDICTION_BYTES = 1 << 16
+_MESSAGE = 1000  # characters of an exception that a check is told
 _GRAPHS = 32  # calls whose gradients can still be asked for
 
 
@@ -74,11 +74,17 @@ class Worker:
                 os._exit(0)
             try:
                 answer = answers[request["do"]](**request["with"])
-            except CellTimeoutError as error:  # it came between two statements of ours
+            except (CellTimeoutError, Exception) as error:  # it came between two statements of ours, perhaps
                 answer = _raised(error)
             if os.getpid() != self._pid:
                 os._exit(0)  # a copy of us that a cell forked
-            send(self._connection, encode({"to": request["number"], **answer}, self._iterators))
+            send(self._connection, self._encoded({"to": request["number"], **answer}))
+
+    def _encoded(self, answer: dict[str, Any]) -> bytes:
+        try:
+            return encode(answer, most=self._limits.frame_bytes)
+        except TooLargeError as error:
+            return encode({"to": answer["to"], "refused": str(error)})
 
     def _run(self, source: str, seconds: float) -> dict[str, Any]:
         """Run a cell; its outputs."""
@@ -109,40 +115,45 @@ class Worker:
         state = torch.frombuffer(bytearray(random), dtype=torch.uint8)
         torch.set_rng_state(state)
         try:
-            with _at_most(seconds), torch.set_grad_enabled(grad), exercise.standing_in(**parts):
-                place = exercise.replaced_by(vars(owner)[name])
-                bar = exercise.barred_answers(place) if barred and place else contextlib.nullcontext()
-                with bar, shown(self._shell):
-                    result = getattr(owner, name)(*args, **kwargs)
+            with _at_most(seconds), shown(self._shell):
+                with torch.set_grad_enabled(grad), exercise.standing_in(**parts):
+                    place = exercise.replaced_by(vars(owner)[name])
+                    with exercise.barred_answers(place) if barred and place else contextlib.nullcontext():
+                        result = getattr(owner, name)(*args, **kwargs)
+                answer = self._answer(number, result, tensors)
+            answer["changed"] = _changed(tensors, before)
+        except TooLargeError as error:
+            return {"refused": str(error)}
         except BaseException as error:
-            answer = _raised(error)
-        else:
-            answer = {"value": result, "same": _same_as(result, tensors)}
-            answer["grad"] = self._keep_graph(number, result, tensors)
-        changed = {
-            index: one for index, (one, old) in enumerate(zip(tensors, before, strict=True)) if not _same(one, old)
-        }
-        return {**answer, "changed": changed, "drew": not torch.equal(torch.get_rng_state(), state)}
+            answer = {**_raised(error), "changed": _changed(tensors, before)}
+        return {**answer, "drew": not torch.equal(torch.get_rng_state(), state)}
+
+    def _answer(self, number: int, result: Any, tensors: list[torch.Tensor]) -> dict[str, Any]:
+        """What a call returned: its value and tensors, which of them are arguments and which have a gradient."""
+        content, found = encode_with_tensors(result, self._iterators, self._limits.answer_bytes)
+        arguments = {id(one): place for place, one in enumerate(tensors)}
+        same = {place: arguments[id(one)] for place, one in enumerate(found) if id(one) in arguments}
+        marks = [one.requires_grad and place not in same for place, one in enumerate(found)]
+        outputs = [one for one, mark in zip(found, marks, strict=True) if mark]
+        if outputs:
+            self._graphs[number] = (outputs, [one for one in tensors if one.requires_grad])
+            for old in list(self._graphs)[:-_GRAPHS]:
+                del self._graphs[old]
+        return {"value": content, "tensors": found, "same": same, "grad": marks}
 
     def _next(self, iterator: int, seconds: float) -> dict[str, Any]:
         """The next item of an iterator that an exercise returned."""
         try:
             with _at_most(seconds), shown(self._shell):
-                return {"value": next(self._iterators[iterator])}
+                item = next(self._iterators[iterator])
+                content, found = encode_with_tensors(item, self._iterators, self._limits.answer_bytes)
+                return {"value": content, "tensors": found}
         except StopIteration:
             return {"stop": True}
+        except TooLargeError as error:
+            return {"refused": str(error)}
         except BaseException as error:
             return _raised(error)
-
-    def _keep_graph(self, number: int, result: Any, tensors: list[torch.Tensor]) -> list[bool]:
-        """Keep what a gradient would need; for each tensor of the result, whether it has one."""
-        found = tensors_in(result)
-        outputs = [one for one in found if one.requires_grad]
-        if outputs:
-            self._graphs[number] = (outputs, [one for one in tensors if one.requires_grad])
-            for old in list(self._graphs)[:-_GRAPHS]:
-                del self._graphs[old]
-        return [one.requires_grad for one in found]
 
     def _vjp(self, number: int, gradients: list[torch.Tensor], seconds: float) -> dict[str, Any]:
         """The gradient of an earlier call's outputs, weighted, for each of its tensors."""
@@ -159,19 +170,9 @@ def _by_itself(value: Any) -> bytes:
     """A prediction as bytes of its own, so that an odd one spoils no other; empty if it is large or no plain data."""
     try:
         with _at_most(2):
-            content = encode(_with_plain_numbers(value))
+            return encode(value, most=PREDICTION_BYTES)
     except BaseException:
         return b""
-    return content if len(content) <= PREDICTION_BYTES else b""
-
-
-def _with_plain_numbers(value: Any) -> Any:
-    """A prediction is compared by its value, so numpy's numbers and fractions will do."""
-    if isinstance(value, (tuple, list)):
-        return [_with_plain_numbers(one) for one in value]
-    if isinstance(value, numbers.Real) and not isinstance(value, (int, float)):
-        return int(value) if isinstance(value, numbers.Integral) else float(value)
-    return value
 
 
 def _status(target: str, user: dict[str, Any]) -> str:
@@ -191,25 +192,28 @@ def _raised(error: BaseException) -> dict[str, Any]:
         message = str(error)
     except Exception:
         message = "?"
-    return {"raised": names[:20], "message": message[:4000], "line": _learners_line(error)}
+    by_hand = importlib.import_module(f"{PACKAGE}.diagnosis").by_hand(error)
+    return {"raised": names[:20], "message": message[:_MESSAGE], "line": _learners_line(error), "by_hand": by_hand}
 
 
 def _learners_line(error: BaseException) -> tuple[int, str] | None:
-    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
-        if frame.f_globals.get("__name__") == "__main__":
-            return line, linecache.getline(frame.f_code.co_filename, line).strip()[:400]
-    return None
+    """The deepest line of the learner's own cells that an error passed through."""
+    found = importlib.import_module(f"{PACKAGE}.diagnosis").learners_frame(error)
+    if found is None:
+        return None
+    frame, line = found
+    return line, linecache.getline(frame.f_code.co_filename, line).strip()[:400]
 
 
-def _same_as(result: Any, tensors: list[torch.Tensor]) -> dict[int, int]:
-    """Which tensors of a result are arguments: for the place of one, the number of the other."""
-    numbers = {id(one): number for number, one in enumerate(tensors)}
-    return {place: numbers[id(one)] for place, one in enumerate(tensors_in(result)) if id(one) in numbers}
+def _changed(tensors: list[torch.Tensor], before: list[torch.Tensor]) -> dict[int, torch.Tensor]:
+    """The arguments that a call has changed, by their numbers."""
+    return {number: one for number, (one, old) in enumerate(zip(tensors, before, strict=True)) if not _same(one, old)}
 
 
 def _same(one: torch.Tensor, old: torch.Tensor) -> bool:
     one = one.detach()
-    return one.shape == old.shape and one.dtype == old.dtype and encode(one) == encode(old)
+    alike = one.shape == old.shape and one.dtype == old.dtype and one.layout == old.layout
+    return alike and raw(one) == raw(old)
 
 
 def _time_is_up(signum: int, frame: Any) -> None:

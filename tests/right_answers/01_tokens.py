@@ -34,6 +34,23 @@ def char_encode__find(self, text):
     return ids
 
 
+def char_encode__wordy(self, text):
+    """报错里还有别的数 | an error with more numbers in it"""
+    missing = [(n, s) for n, s in enumerate(text) if s not in self.symbols]
+    if missing:
+        n, s = missing[0]
+        raise ValueError(f"{s} (U+{ord(s):04X}), at place {n} from zero, is the {n + 1}th of {len(text)} characters")
+    return [self.symbols.index(s) for s in text]
+
+
+def char_decode__wordy(self, ids):
+    """报错里还有别的数 | an error with more numbers in it"""
+    for n, i in enumerate(ids):
+        if not 0 <= i < len(self.symbols):
+            raise ValueError(f"{i} at place {n}, the {n + 1}th of {len(ids)}; ids go up to {len(self.symbols) - 1}")
+    return "".join(self.symbols[i] for i in ids)
+
+
 def char_decode__map(self, ids):
     """先验，再 map | tested first, then map"""
     bad = [(n, i) for n, i in enumerate(ids) if i not in range(len(self.symbols))]
@@ -113,6 +130,18 @@ def merge_pair__stack(ids, pair, new_id):
 def merge_pair__text(ids, pair, new_id):
     """变成字符串再替换 | replaced in a string"""
     return [ord(s) for s in "".join(map(chr, ids)).replace(chr(pair[0]) + chr(pair[1]), chr(new_id))]
+
+
+def merge_pair__deep_copy(ids, pair, new_id):
+    """先深拷贝，再在拷贝里改 | a deep copy, which is then changed"""
+    import copy
+
+    ids, n = copy.deepcopy(ids) if isinstance(ids, list) else list(ids), 0
+    while n < len(ids) - 1:
+        if (ids[n], ids[n + 1]) == pair:
+            ids[n : n + 2] = [new_id]
+        n += 1
+    return ids
 
 
 def merge_pair__from_the_front(ids, pair, new_id):

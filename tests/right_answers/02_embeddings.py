@@ -49,6 +49,16 @@ def one_hot_matmul__scatter(ids, table):
     return torch.einsum("btv,vd->btd", one_hot, table)
 
 
+def one_hot_matmul__places(ids, table):
+    """逐个位置造独热行，再乘 | a one-hot row for each place, multiplied one by one"""
+    rows = []
+    for token in ids.flatten().tolist():
+        one_hot = torch.zeros(len(table), dtype=table.dtype)
+        one_hot[token] = 1
+        rows.append((one_hot[:, None] * table).sum(dim=0))
+    return torch.stack(rows).unflatten(0, ids.shape)
+
+
 def embedding_backward__one_hot(ids, upstream, vocab_size):
     """独热矩阵的转置乘上游 | the transposed one-hot matrix times the upstream gradient"""
     one_hot = F.one_hot(ids.flatten().long(), vocab_size).to(upstream.dtype)

@@ -36,6 +36,16 @@ def check_block_size__last(T, past_length, C):
         raise ValueError(f"no position {last} in a table of {C}")
 
 
+def check_block_size__own_kind(T, past_length, C):
+    """自己的一种 ValueError | a kind of ValueError of one's own"""
+
+    class TooLong(ValueError):
+        pass
+
+    if past_length + T > C:
+        raise TooLong(f"{past_length + T} > {C}")
+
+
 def check_block_size__early(T, past_length, C):
     """够用就先返回 | return early when it fits"""
     if past_length + T <= C:
@@ -56,6 +66,14 @@ def add_positions__lookup(hidden, table, past_length=0):
     if past_length + T > C:
         raise ValueError(f"{past_length} + {T} > {C}")
     return torch.add(F.embedding(position_ids(T, past_length), table), hidden)
+
+
+def add_positions__expanded(hidden, table, past_length=0):
+    """先把位置铺满整个批量 | positions spread over the batch first"""
+    B, T, d = hidden.shape
+    check_block_size(T, past_length, len(table))
+    rows = table.narrow(0, past_length, T).expand(B, T, d).clone()
+    return rows.add_(hidden)
 
 
 def add_positions__loop(hidden, table, past_length=0):

@@ -23,6 +23,11 @@ def scaled_scores__sum(q, k):
     return (q.unsqueeze(-2) * k.unsqueeze(-3)).sum(dim=-1) / math.sqrt(q.shape[-1])
 
 
+def scaled_scores__in_float64(q, k):
+    """用 float64 算，再换回来 | computed in float64, then turned back"""
+    return (q.double() @ k.double().mT / math.sqrt(q.shape[-1])).to(q.dtype)
+
+
 def causal_mask__compare(T, S):
     """比较行号和列号 | row and column numbers compared"""
     return torch.arange(S)[None, :] <= torch.arange(T)[:, None] + (S - T)
@@ -70,6 +75,13 @@ def attend__by_hand(q, k, v, dropout=None):
     return torch.einsum("...ij,...jd->...id", weights, v)
 
 
+def attend__lowest_number(q, k, v, dropout=None):
+    """填这个类型里最小的数 | filled with the lowest number of the dtype"""
+    scores = scaled_scores(q, k)
+    weights = scores.masked_fill(~causal_mask(*scores.shape[-2:]), torch.finfo(scores.dtype).min).softmax(dim=-1)
+    return (dropout(weights) if dropout is not None else weights) @ v
+
+
 def split_heads__unflatten(x, h):
     """unflatten 再换轴 | unflatten, then exchange"""
     return x.unflatten(-1, (h, -1)).transpose(1, 2)
@@ -84,6 +96,15 @@ def split_heads__permute(x, h):
     """view 再 permute | view, then permute"""
     B, T, d = x.shape
     return x.view(B, T, h, d // h).permute(0, 2, 1, 3).contiguous()
+
+
+def split_heads__columns(x, h):
+    """填进一个空张量 | written into an empty tensor"""
+    B, T, d = x.shape
+    heads = torch.empty(B, h, T, d // h, dtype=x.dtype)
+    for i in range(h):
+        heads[:, i] = x[..., i * d // h : (i + 1) * d // h]
+    return heads
 
 
 def merge_heads__cat(x):

@@ -29,6 +29,20 @@ def layer_norm__std(self, hidden):
     return self.weight * (hidden - hidden.mean(-1, keepdim=True)) / torch.sqrt(v + self.eps) + self.bias
 
 
+def layer_norm__float64(self, hidden):
+    """中间用 float64，最后转回来 | float64 in between, and back at the end"""
+    x = hidden.double()
+    x = x - x.mean(-1, keepdim=True)
+    normed = x * (x.square().mean(-1, keepdim=True) + self.eps).rsqrt()
+    return (normed * self.weight.double() + self.bias.double()).to(hidden.dtype)
+
+
+def gelu__where(x):
+    """两边分开写，再拼起来 | the two sides apart, then together"""
+    phi = 0.5 * torch.erfc(x.abs() / math.sqrt(2))
+    return torch.where(x < 0, x * phi, x * (1 - phi))
+
+
 def gelu__ndtr(x):
     """用标准正态的分布函数 | by the normal distribution function"""
     return x * torch.special.ndtr(x) if x.dtype != torch.float16 else (x.float() * torch.special.ndtr(x.float())).half()
@@ -48,6 +62,12 @@ def feed_forward__linear(self, hidden):
     """矩阵乘转置 | matrix products with the transposes"""
     inner = gelu(hidden @ self.linear_1.weight.T + self.linear_1.bias)
     return self.dropout(inner @ self.linear_2.weight.T + self.linear_2.bias)
+
+
+def feed_forward__einsum(self, hidden):
+    """用 einsum 写 | by einsum"""
+    inner = gelu(torch.einsum("btd,fd->btf", hidden, self.linear_1.weight) + self.linear_1.bias)
+    return self.dropout(torch.einsum("btf,df->btd", inner, self.linear_2.weight) + self.linear_2.bias)
 
 
 def feed_forward__chain(self, hidden):
@@ -81,6 +101,14 @@ def block__keywords(self, hidden, past_key_value=None, use_cache=False):
     a, p = self.attention(self.ln_attention(hidden), past_key_value=past_key_value, use_cache=use_cache)
     u = torch.add(a, hidden)
     return self.feedforward(self.ln_feedforward(u)).add(u), p
+
+
+def block__list(self, hidden, past_key_value=None, use_cache=False):
+    """返回列表；增量收集起来相加 | a list is returned; increments are collected and summed"""
+    increment, present = self.attention(self.ln_attention(hidden), past_key_value, use_cache)
+    increments = [hidden, increment]
+    increments.append(self.feedforward(self.ln_feedforward(sum(increments))))
+    return [sum(increments), present]
 
 
 def block__copy(self, hidden, past_key_value=None, use_cache=False):

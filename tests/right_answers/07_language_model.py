@@ -30,6 +30,25 @@ def make_blocks__deepcopy(config):
     return nn.ModuleList([first, *(copy.deepcopy(first) for _ in range(config.n_layers - 1))])
 
 
+def make_blocks__subclass(config):
+    """ModuleList 的子类 | a subclass of ModuleList"""
+
+    class Blocks(nn.ModuleList):
+        pass
+
+    return Blocks(TransformerBlock(config) for _ in range(config.n_layers))
+
+
+def language_model__copied_pasts(self, ids, past_key_values=None, use_cache=False):
+    """复制传入的列表，逐个换成新的 | a copy of the list, replaced one by one"""
+    kept = list(past_key_values or [None] * len(self.blocks))
+    x = self.token_embedding(ids)
+    x = self.dropout(self.position_embedding(x, 0 if kept[-1] is None else kept[-1][1].size(2)))
+    for n, block in enumerate(self.blocks):
+        x, kept[n] = block(x, kept[n], use_cache)
+    return self.head(self.ln_final(x)), kept if use_cache else None
+
+
 def language_model__two_cases(self, ids, past_key_values=None, use_cache=False):
     """分有无过去两种情形 | the two cases apart"""
     if past_key_values is None:
