@@ -30,9 +30,6 @@ if lang not in ("zh", "en"):
 sandbox = os.environ.get("HERO_SANDBOX") or "bubblewrap"
 if sandbox not in ("bubblewrap", "none"):
     raise SystemExit(f"HERO_SANDBOX: expected bubblewrap or none, got {sandbox!r}. Remedy: unset it or choose one")
-if set(str(root)) & set("[]*?"):  # nbgrader takes them for a pattern, and finds nothing
-    raise SystemExit(f"nbgrader cannot work in a folder with one of []*? in its path: {root}. Remedy: rename it")
-
 # nbgrader runs the command alembic, so the environment's own folder must be on the path; and kernels must
 # import the edition of the package beside the notebook, which PYTHONPATH would come before.
 scripts = str(Path(sys.executable).parent)

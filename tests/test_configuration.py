@@ -96,10 +96,3 @@ def test_hero_says_it_too(course: Path) -> None:
     spoil(course, "1 / 0")
     with pytest.raises(CourseError, match=r"course_config\.py: ZeroDivisionError: division by zero"):
         nbgrader_config(course, "zh")
-
-
-def test_a_path_that_nbgrader_takes_for_a_pattern_is_refused(course: Path) -> None:
-    odd = course.parent / "term [2]"
-    shutil.copytree(course, odd)
-    with pytest.raises(CourseError, match=r"cannot work in a folder with one of \[\]\*\? in its path"):
-        nbgrader_config(odd, "zh")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -34,7 +35,8 @@ class Rehearsed:
         self.chapter: Chapter = read_chapter(course / "chapters" / name / "chapter.md")
         self.mistakes = read_misconceptions(self.chapter, solutions)
         wrong = ROOT / "tests" / "wrong_answers" / f"{name}.py"
-        self.wrong = read_variants(wrong, self.chapter, solutions)
+        named_apart = (replace(one, id=f"wrong {one.id}") for one in read_variants(wrong, self.chapter, solutions))
+        self.wrong = list(named_apart)
         self.right = read_variants(ROOT / "tests" / "right_answers" / f"{name}.py", self.chapter, solutions)
         exercises = list(self.chapter.of_kind("exercise", "prediction"))
         blank = {c.key: f"{c.key} = ..." if c.kind == "prediction" else _stubbed(c, solutions) for c in exercises}

@@ -131,6 +131,8 @@ def test_release_by_the_stock_command_is_the_committed_one(graded: Path, tracked
 
 def test_release_is_refused_without_the_edition(graded: Path) -> None:
     edition = graded / "source" / "en" / CHAPTER / "hero_transformer"
+    release = sorted((graded / "release" / "en" / CHAPTER).rglob("*"))
+    before = [path.stat().st_mtime_ns for path in release]
     aside = edition.rename(graded / "aside")
     command = [sys.executable, "-m", "nbgrader", "generate_assignment", CHAPTER, "--force"]
     environment = {**os.environ, "HERO_LANG": "en", "PYTHONPATH": str(ROOT)}
@@ -138,4 +140,4 @@ def test_release_is_refused_without_the_edition(graded: Path) -> None:
     aside.rename(edition)
     assert done.returncode != 0
     assert "has no learner's edition of the package" in done.stderr
-    assert not (graded / "release" / "en" / CHAPTER).exists()
+    assert before == [path.stat().st_mtime_ns for path in release] != [], "the release is as it was"

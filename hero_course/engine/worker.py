@@ -126,7 +126,7 @@ class Worker:
             return {"refused": str(error)}
         except BaseException as error:
             answer = {**_raised(error), "changed": _changed(tensors, before)}
-        return {**answer, "drew": not torch.equal(torch.get_rng_state(), state)}
+        return {**answer, "drew": torch.get_rng_state().numpy().tobytes() != random}
 
     def _answer(self, number: int, result: Any, tensors: list[torch.Tensor]) -> dict[str, Any]:
         """What a call returned: its value and tensors, which of them are arguments and which have a gradient."""
