@@ -64,6 +64,17 @@ CASES: dict[str, tuple[str, str, bool]] = {
         "x = torch.zeros(3)\n    gelu(x[1:])\n    c.equal('a', x, torch.tensor([0.0, 5.0, 5.0]))",
         True,
     ),
+    "generator_drawn_from": (
+        "return torch.rand(1, generator=x)",
+        "g, like = torch.Generator().manual_seed(1), torch.Generator().manual_seed(1)\n"
+        "    c.equal('a', torch.cat([gelu(g), gelu(g)]), torch.cat([torch.rand(1, generator=like) for _ in range(2)]))",
+        True,
+    ),
+    "copy_of_a_generator_drawn_from": (
+        "copy = torch.Generator()\n    copy.set_state(x.get_state())\n    return torch.rand(1, generator=copy)",
+        "g = torch.Generator().manual_seed(1)\n    c.equal('a', bool(gelu(g) == gelu(g)), False)",
+        False,
+    ),
     "argument_itself": ("return x", "x = torch.zeros(2)\n    y = gelu(x)\n    x += 1\n    c.equal('a', y, torch.ones(2))", True),
     "mutated_list": ("return [y + 1 for y in x]", "c.equal('a', [int(y) for y in gelu([torch.ones(()), torch.zeros(())])], [2, 1])", True),
     "exception": ("raise ValueError('no')", "c.raises('a', ValueError, gelu, torch.ones(1))", True),

@@ -184,7 +184,7 @@ def test_frames_have_a_largest_size_and_a_latest_time() -> None:
 
 def test_arguments_keep_parameters_gradients_and_identity() -> None:
     layer, x = torch.nn.Linear(2, 2), torch.ones(2, requires_grad=True)
-    (back, same, also), tensors = load(dump((layer, x, x))[0])
+    (back, same, also), tensors, _ = load(dump((layer, x, x))[0])
     assert same is also
     assert same.requires_grad
     assert [type(one) for one in back.parameters()] == [torch.nn.Parameter] * 2

@@ -83,12 +83,14 @@ LEAKS = {
 }
 
 
+if all(name == "lo" for _, name in socket.if_nameindex()):
+    del LEAKS["there is a network"]  # a machine without one has none to leak
+
+
 @needs_bubblewrap
 @pytest.mark.parametrize("fault", LEAKS)
 def test_whoever_looks_around_sees_what_leaks(fault: str) -> None:
     more, absent, first = LEAKS[fault]
-    if fault == "there is a network" and all(name == "lo" for _, name in socket.if_nameindex()):
-        pytest.skip("this machine has no network")
     words = [one for one in BARE if not (fault == "not process 1" and one == "--as-pid-1")]
     if more in (["--share-pid"], ["--share-net"]):
         words[1:2] = [f"--unshare-{one}" for one in ("ipc", "uts", "pid", "net") if f"--share-{one}" != more[0]]

@@ -1,7 +1,7 @@
 """Arguments on their way to a worker: a pickle in which each tensor has a number.
 
 Only the examiner, which is trusted, writes pickles, and only a worker reads them. The numbers say, on the way back,
-which tensors a call has changed.
+which tensors a call has changed. A random generator travels as its state, which is a tensor like any other.
 """
 
 from __future__ import annotations
@@ -19,21 +19,34 @@ from hero_course.engine.protocol import decode, encode
 
 __all__ = ["dump", "load"]
 
+_GENERATOR = "generator"
+
 
 class _Pickler(pickle.Pickler):
-    """A pickler that keeps a list of the tensors it met."""
+    """A pickler that keeps a list of the tensors it met, and the generators whose states are among them."""
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
         self.tensors: list[torch.Tensor] = []
+        self.generators: dict[int, torch.Generator] = {}
 
     def persistent_id(self, value: Any) -> Any:
+        if isinstance(value, torch.Generator):
+            return _GENERATOR, self._number_of(value)
         if not isinstance(value, torch.Tensor):
             return None
         for number, known in enumerate(self.tensors):
             if known is value:
                 return number
         self.tensors.append(value)
+        return len(self.tensors) - 1
+
+    def _number_of(self, generator: torch.Generator) -> int:
+        for number, known in self.generators.items():
+            if known is generator:
+                return number
+        self.tensors.append(generator.get_state())
+        self.generators[len(self.tensors) - 1] = generator
         return len(self.tensors) - 1
 
     def reducer_override(self, value: Any) -> Any:
@@ -43,21 +56,28 @@ class _Pickler(pickle.Pickler):
 
 
 class _Unpickler(pickle.Unpickler):
-    """An unpickler that puts numbered tensors in their places."""
+    """An unpickler that puts numbered tensors, and generators of numbered states, in their places."""
 
     def __init__(self, file: io.BytesIO, tensors: list[torch.Tensor]) -> None:
         super().__init__(file)
         self._tensors = tensors
+        self.generators: dict[int, torch.Generator] = {}
 
-    def persistent_load(self, number: Any) -> torch.Tensor:
-        return self._tensors[number]
+    def persistent_load(self, name: Any) -> torch.Tensor | torch.Generator:
+        if isinstance(name, int):
+            return self._tensors[name]
+        number = name[1]
+        if number not in self.generators:
+            self.generators[number] = torch.Generator()
+            self.generators[number].set_state(self._tensors[number])
+        return self.generators[number]
 
 
-def dump(value: Any) -> tuple[bytes, list[torch.Tensor]]:
+def dump(value: Any) -> tuple[bytes, list[torch.Tensor], dict[int, torch.Generator]]:
     """Pickle a value.
 
     Returns:
-        The bytes, and the tensors in the order of their numbers.
+        The bytes, the tensors in the order of their numbers, and the generators by the numbers of their states.
 
     Raises:
         pickle.PicklingError, TypeError, AttributeError: if a part cannot be pickled.
@@ -66,20 +86,21 @@ def dump(value: Any) -> tuple[bytes, list[torch.Tensor]]:
     pickler = _Pickler(file)
     pickler.dump(value)
     marks = [(isinstance(one, nn.Parameter), one.requires_grad) for one in pickler.tensors]
-    return encode((file.getvalue(), list(pickler.tensors), marks)), pickler.tensors
+    return encode((file.getvalue(), list(pickler.tensors), marks)), pickler.tensors, pickler.generators
 
 
-def load(content: bytes) -> tuple[Any, list[torch.Tensor]]:
-    """What `dump` wrote: the value, and its tensors in the order of their numbers.
+def load(content: bytes) -> tuple[Any, list[torch.Tensor], dict[int, torch.Generator]]:
+    """What `dump` wrote: the value, its tensors in the order of their numbers, and its generators.
 
     Example:
-        >>> value, tensors = load(dump({"x": torch.ones(2), "n": 3})[0])
-        >>> value["x"] is tensors[0], value["n"]
-        (True, 3)
+        >>> value, tensors, generators = load(dump({"x": torch.ones(2), "n": 3, "g": torch.Generator()})[0])
+        >>> value["x"] is tensors[0], value["n"], value["g"] is generators[1]
+        (True, 3, True)
     """
     pickled, tensors, marks = decode(content)
     ready = [
         nn.Parameter(one, requires_grad=grad) if parameter else one.requires_grad_(grad)
         for one, (parameter, grad) in zip(tensors, marks, strict=True)
     ]
-    return _Unpickler(io.BytesIO(pickled), ready).load(), ready
+    unpickler = _Unpickler(io.BytesIO(pickled), ready)
+    return unpickler.load(), ready, unpickler.generators

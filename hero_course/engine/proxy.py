@@ -82,7 +82,7 @@ def call(ask: Ask, target: str, args: tuple, kwargs: dict[str, Any], parts: dict
         Exception: what the learner's code raised, as far as its type is known here.
     """
     try:
-        content, tensors = dump((args, kwargs, parts))
+        content, tensors, generators = dump((args, kwargs, parts))
     except Exception as error:
         raise GraderFault(f"the arguments of {target} cannot be sent: {error}") from error
     answer = ask(
@@ -95,6 +95,7 @@ def call(ask: Ask, target: str, args: tuple, kwargs: dict[str, Any], parts: dict
     )
     _unless_refused(answer)
     _copy_back(answer.get("changed"), tensors)
+    _wind_on(generators, tensors)
     if answer.get("drew") is True:
         torch.rand(1)  # as the learner's code did: the next draw is another one
     if "raised" in answer:
@@ -167,6 +168,15 @@ def _copy_back(changed: Any, tensors: list[torch.Tensor]) -> None:
                 old.copy_(new)
             else:
                 old.data = new
+
+
+def _wind_on(generators: dict[int, torch.Generator], states: list[torch.Tensor]) -> None:
+    """Leave the generators as the learner's code left its copies: the next draw is another one."""
+    for number, generator in generators.items():
+        try:
+            generator.set_state(states[number])
+        except RuntimeError as error:
+            raise AnswerError("the state of a random generator is none") from error
 
 
 def _exception(answer: dict[str, Any]) -> Exception:

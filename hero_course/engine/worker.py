@@ -110,7 +110,7 @@ class Worker:
         """Call an exercise; what it returned or raised, and the tensors among its arguments that it changed."""
         exercise = importlib.import_module(f"{PACKAGE}.exercise")
         owner, name = owner_of(target)
-        (args, kwargs, parts), tensors = load(content)
+        (args, kwargs, parts), tensors, generators = load(content)
         before = [one.detach().clone() for one in tensors]
         state = torch.frombuffer(bytearray(random), dtype=torch.uint8)
         torch.set_rng_state(state)
@@ -121,11 +121,11 @@ class Worker:
                     with exercise.barred_answers(place) if barred and place else contextlib.nullcontext():
                         result = getattr(owner, name)(*args, **kwargs)
                 answer = self._answer(number, result, tensors)
-            answer["changed"] = _changed(tensors, before)
+            answer["changed"] = _changed(tensors, before, generators)
         except TooLargeError as error:
             return {"refused": str(error)}
         except BaseException as error:
-            answer = {**_raised(error), "changed": _changed(tensors, before)}
+            answer = {**_raised(error), "changed": _changed(tensors, before, generators)}
         return {**answer, "drew": torch.get_rng_state().numpy().tobytes() != random}
 
     def _answer(self, number: int, result: Any, tensors: list[torch.Tensor]) -> dict[str, Any]:
@@ -205,8 +205,12 @@ def _learners_line(error: BaseException) -> tuple[int, str] | None:
     return line, linecache.getline(frame.f_code.co_filename, line).strip()[:400]
 
 
-def _changed(tensors: list[torch.Tensor], before: list[torch.Tensor]) -> dict[int, torch.Tensor]:
-    """The arguments that a call has changed, by their numbers."""
+def _changed(
+    tensors: list[torch.Tensor], before: list[torch.Tensor], generators: dict[int, torch.Generator]
+) -> dict[int, torch.Tensor]:
+    """The arguments that a call has changed, by their numbers; states of generators that were drawn from among them."""
+    for number, generator in generators.items():
+        tensors[number] = generator.get_state()
     return {number: one for number, (one, old) in enumerate(zip(tensors, before, strict=True)) if not _same(one, old)}
 
 

@@ -250,3 +250,10 @@ def nearest_tokens__manhattan(table, id, k):
     """用了距离 | the distance between the vectors"""
     ranking = (table - table[id]).abs().sum(1).argsort(stable=True).tolist()
     return [other for other in ranking if other != id][:k]
+
+
+def init_embedding__copied_generator(vocab_size, d_model, generator):
+    """从发生器的副本里抽，下一张表和这张一样 | drawn from a copy of the generator: the next table is the same"""
+    copy = torch.Generator()
+    copy.set_state(generator.get_state())
+    return 0.02 * torch.randn(vocab_size, d_model, generator=copy)
