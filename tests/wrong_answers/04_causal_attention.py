@@ -249,7 +249,7 @@ def attention__past_emptied(self, hidden, past_key_value=None, use_cache=False):
     if past_key_value is not None:
         key, value = (torch.cat(pair, dim=2) for pair in zip(past_key_value, (key, value), strict=True))
         for old in past_key_value:
-            old.zero_()
+            old.data.zero_()
     attended = self.output_dropout(self.output(merge_heads(attend(query, key, value, self.weights_dropout))))
     return attended, (key, value) if use_cache else None
 
