@@ -10,7 +10,7 @@ from hero_course.compile import Known
 from hero_course.errors import SourceError
 from hero_course.rehearsal import CellRun
 from hero_course.variants import MISCONCEPTIONS, Variant
-from hero_transformer.diagnosis import agrees, telling
+from hero_transformer.diagnosis import alike, telling
 
 __all__ = ["fingerprints"]
 
@@ -57,17 +57,13 @@ def _why_not(cell: Cell, mistake: Variant, mistakes: list[Variant], runs: Runs) 
     mine = runs[mistake.id][cell.key].outcomes
     twins = [
         other.id for other in _of(cell, mistakes)
-        if other.id != mistake.id and _alike(mine, runs[other.id][cell.key].outcomes)
+        if other.id != mistake.id and alike(mine, runs[other.id][cell.key].outcomes)
     ]  # fmt: skip
     if twins:
         return f"{cell.key} sees the same of {', '.join(twins)}"
     if not telling(mine, runs[RIGHT][cell.key].outcomes):
         return f"{cell.key} sees only what many mistakes do: {_excerpt(mine)}"
     return ""
-
-
-def _alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return one.keys() == other.keys() and all(agrees(one[label], other[label]) for label in one)
 
 
 def _excerpt(marks: Mapping[str, Any]) -> str:

@@ -9,17 +9,17 @@ mistake by (`telling`); a mistake is named only when every label agrees with it.
 from __future__ import annotations
 
 import dis
+import linecache
 import math
 import re
 import traceback
 from collections.abc import Mapping
 from numbers import Number
-from types import FrameType
 from typing import Any
 
 import torch
 
-__all__ = ["SUPPLIED", "agrees", "by_hand", "fingerprint", "learners_frame", "named", "telling"]
+__all__ = ["SUPPLIED", "agrees", "alike", "by_hand", "fingerprint", "learners_line", "named", "telling"]
 
 Fingerprint = Any  # made of str, float and list, so that JSON and a Python literal can hold it
 # File names of the cells that were supplied, the set-up and the checks: what stands in them is no learner's.
@@ -77,6 +77,11 @@ def agrees(one: Fingerprint, other: Fingerprint) -> bool:
     return type(one) is type(other) and one == other
 
 
+def alike(one: Mapping[str, Fingerprint], other: Mapping[str, Fingerprint]) -> bool:
+    """Whether two answers leave the same on the same labels of a check."""
+    return one.keys() == other.keys() and all(agrees(one[label], other[label]) for label in one)
+
+
 def named(outcomes: Mapping[str, Fingerprint], known: Mapping[str, Mapping[str, Fingerprint]]) -> str | None:
     """The name of the one known mistake that agrees with every label of a check, or None.
 
@@ -89,7 +94,7 @@ def named(outcomes: Mapping[str, Fingerprint], known: Mapping[str, Mapping[str, 
         >>> named({"g(-1)": 0.0}, known), named({"g(-1)": 0.5}, known)
         ('ReLU', None)
     """
-    found = [name for name, marks in known.items() if _same_marks(marks, outcomes)]
+    found = [name for name, marks in known.items() if alike(marks, outcomes)]
     return found[0] if len(found) == 1 else None
 
 
@@ -114,11 +119,12 @@ def telling(marks: Mapping[str, Fingerprint], right: Mapping[str, Fingerprint]) 
     return len(wrong) < len(marks) >= _YES_OR_NO and len({str(mark) for mark in marks.values()}) > 1
 
 
-def learners_frame(error: BaseException) -> tuple[FrameType, int] | None:
-    """The deepest frame of the learner's own cells that an exception passed through, and its line there; or None."""
+def learners_line(error: BaseException) -> tuple[int, str] | None:
+    """The deepest line of the learner's own cells that an exception passed through, number and text; or None."""
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
-        if frame.f_globals.get("__name__") == "__main__" and frame.f_code.co_filename not in SUPPLIED:
-            return frame, line
+        name = frame.f_code.co_filename
+        if frame.f_globals.get("__name__") == "__main__" and name not in SUPPLIED:
+            return line, linecache.getline(name, line).strip()
     return None
 
 
@@ -133,16 +139,12 @@ def by_hand(error: BaseException) -> bool:
     return steps.get(last.tb_lasti, "").startswith(("RAISE_VARARGS", "RERAISE"))
 
 
-def _same_marks(marks: Mapping[str, Fingerprint], others: Mapping[str, Fingerprint]) -> bool:
-    return marks.keys() == others.keys() and all(agrees(marks[label], others[label]) for label in marks)
-
-
 def _of_exception(error: BaseException) -> str:
     """Type, place and text of an exception; where it came from another process, it brings the first two along."""
     kind = type(error).__name__
     if getattr(error, "by_hand", None) or by_hand(error):
         return _RAISED + kind
-    inside = getattr(error, "learners_line", None) or learners_frame(error)
+    inside = getattr(error, "learners_line", None) or learners_line(error)
     text = re.sub(r"0x[0-9a-f]+|\d+", "#", " ".join(str(error).split()))[:80]
     return f"{kind} in the {'answer' if inside else 'check'}: {text}"
 

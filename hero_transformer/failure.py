@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 import traceback
 from collections.abc import Callable
 
-from hero_transformer.diagnosis import learners_frame
+from hero_transformer.diagnosis import learners_line
 from hero_transformer.exercise import BarredAnswer, NotWrittenError, describe_missing
 
 __all__ = ["describe"]
@@ -62,14 +61,8 @@ def _learners_line(error: Exception) -> str:
 
     Where the answer ran in another process, the error brings its line along, as ``learners_line``.
     """
-    known = getattr(error, "learners_line", None)
-    if known is None:
-        found = learners_frame(error)
-        if found is None:
-            return ""
-        frame, line = found
-        known = line, linecache.getline(frame.f_code.co_filename, line).strip()
-    return f" (第 {known[0]} 行 line {known[0]}: {known[1]})"
+    known = getattr(error, "learners_line", None) or learners_line(error)
+    return f" (第 {known[0]} 行 line {known[0]}: {known[1]})" if known else ""
 
 
 def _went_on(error: Exception) -> bool:

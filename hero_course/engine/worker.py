@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import linecache
 import os
 import pickle
 import signal
@@ -198,11 +197,8 @@ def _raised(error: BaseException) -> dict[str, Any]:
 
 def _learners_line(error: BaseException) -> tuple[int, str] | None:
     """The deepest line of the learner's own cells that an error passed through."""
-    found = importlib.import_module(f"{PACKAGE}.diagnosis").learners_frame(error)
-    if found is None:
-        return None
-    frame, line = found
-    return line, linecache.getline(frame.f_code.co_filename, line).strip()[:400]
+    found = importlib.import_module(f"{PACKAGE}.diagnosis").learners_line(error)
+    return found and (found[0], found[1][:400])
 
 
 def _changed(
